@@ -66,7 +66,7 @@ def test_a_closed_pipe_is_not_a_crash(directory, options, reader):
 
 @pytest.mark.full
 def test_plot_names_every_method(bench, directory):
-    """Also a name that looks like a formula. What is drawn: figures/test_bench_figure.py."""
+    """Also a name that looks like a formula. figures/test_bench_figure.py tests the drawing."""
     pytest.importorskip("matplotlib")
     (directory / r"a$\frac$b").symlink_to("rings.red")
     bench("-q --plot p.svg rows rings.model rings.cert rings.border", r"a$\frac$b")

@@ -103,7 +103,7 @@ def run(monkeypatch):
 
 
 def numbers(words):
-    """{key: number or words} of `key=value`; `_` stands for a blank."""
+    """{key: number or words} of `key=value`; `_` means a blank."""
     pairs = (word.split("=") for word in words)
     return {key: value.replace("_", " ") if value[-1].isalpha() else float(value) for key, value in pairs}
 
@@ -120,7 +120,7 @@ def attempt_of(text):
 
 
 def told(done):
-    """What is printed of a choice, and what became of each attempt."""
+    """The printed choice, and the outcome of each attempt."""
     choice = done.choice
     table = printed([choice_report.table(choice, False, 80)], 80)
     out = [line.rstrip() for line in table.splitlines()]

@@ -48,7 +48,7 @@ def test_a_page_fits_its_terminal_and_says_what_is_meant(name):
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_option_is_under_one_heading(name):
-    """The everyday ones come first; options of a heading stand together."""
+    """The everyday options come first; the others are grouped under headings."""
     command = group.get_command(click.Context(group), name)
     groups = content(command, click.Context(command, info_name=name)).options
     assert next(iter(groups)) == "Options" and 2 <= len(groups["Options"]) <= 9

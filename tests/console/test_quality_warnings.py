@@ -45,7 +45,7 @@ def directory(models, tmp_path):
 
 
 def lines_of(text):
-    """Of `5 x 4 1:1, 5 x 7 1:1`, ten lines."""
+    """`5 x 4 1:1, 5 x 7 1:1` gives ten lines."""
     times = (each.split(" x ") for each in text.split(", ")) if text != "-" else ()
     return "".join(f"{line}\n" * int(count) for count, line in times)
 

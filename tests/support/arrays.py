@@ -1,5 +1,7 @@
 """Rows of a file, and predictions for them, as arrays."""
 
+from itertools import combinations
+
 import numpy as np
 from scipy.sparse import csr_matrix
 
@@ -23,3 +25,14 @@ def written_numbers(fastsvm, test, model, *options):
     """(rows, numbers) in the output of `fastsvm predict`"""
     out = fastsvm("predict", "-q", *options, test, model, "-").out
     return np.array([[float(word) for word in line.split()] for line in out.splitlines() if line[0] != "l"])
+
+
+def in_sorted_order(numbers, label, signed=True):
+    """LIBSVM's numbers of pairs in scikit-learn's order: sorted classes; for two, positive for the second. label: of a
+    classification, or None."""
+    if label is None:
+        return numbers
+    columns = {}
+    for (i, j), column in zip(combinations(label, 2), numbers.T):
+        columns[i, j], columns[j, i] = column, -column if signed else column
+    return np.stack([columns[pair] for pair in combinations(sorted(label, reverse=len(label) == 2), 2)], axis=1)

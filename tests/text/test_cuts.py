@@ -128,7 +128,7 @@ def test_files_that_cannot_be_read_are_named_in_one_line(tmp_path):
 @pytest.mark.full
 @pytest.mark.parametrize("kind", ["exact", "approx"])
 def test_a_huge_index_takes_no_memory(model, tmp_path, kind):
-    """Of a row or of a model."""
+    """The index is in a row, or in the model too."""
     peaks = []
     for trait in ("two_classes", "unknown_features", "gaps"):
         (tmp_path / trait).write_bytes(specimen(trait).data)

@@ -127,7 +127,7 @@ def with_another_header(text, rng):
     return text + b"\n" + vectors
 
 
-@pytest.mark.parametrize("what, count", [("data", 500), ("model", 500), ("header", 250)])
+@pytest.mark.parametrize("what, count", [("data", 1200), ("model", 1200), ("header", 400)])
 def test_a_damaged_file_is_refused_or_read_as_svm_predict_reads_it(svm_predict, tmp_path, what, count):
     """LIBSVM 3.37 also reads the headers; those that are refused, but by neither LIBSVM, are exceptions."""
     rng, read, jobs = random.Random(what), 0, []

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.usefixtures("best_instruction_set")
 
 BUILDS = [each for each in _native.instruction_sets() if each != "baseline"]
 #: Registers do not read beyond a text, whose last words are read one by one.
-BEHIND = b"1 1:1 2:0.5 3:-7\n" * 8
+MORE_ROWS = b"1 1:1 2:0.5 3:-7\n" * 8
 
 
 def contents(chunk):
@@ -93,8 +93,9 @@ def texts(draw):
 @calm(500)
 @given(texts(), st.integers(0, 90), st.booleans())
 @example("1 " + " ".join(f"{i}:1" for i in range(1, 60)) + "\n", 0, False)
-def test_every_build_reads_the_same(text, behind, svmlight):
-    assert_alike(text.encode("latin-1") + BEHIND[len(BEHIND) - behind :].lstrip() + BEHIND, svmlight=svmlight)
+def test_every_build_reads_the_same(text, bytes_before, svmlight):
+    rows_between = MORE_ROWS[len(MORE_ROWS) - bytes_before :].lstrip()
+    assert_alike(text.encode("latin-1") + rows_between + MORE_ROWS, svmlight=svmlight)
 
 
 def assert_as_plain(text):
@@ -128,8 +129,8 @@ def test_a_row_may_end_anywhere_in_a_window(word):
     """At every distance from the end of the text."""
     for before in range(80):
         row = b"1 1:" + b"0" * before + b"2 " + word + b"\n"
-        for behind in (0, 1, 15, 16, 17, 31, 63, 64, 79, 80, 81):
-            assert_alike(row + (b"2" + b" " * (behind - 2) + b"\n" if behind > 1 else b""))
+        for length in (0, 1, 15, 16, 17, 31, 63, 64, 79, 80, 81):
+            assert_alike(row + (b"2" + b" " * (length - 2) + b"\n" if length > 1 else b""))
 
 
 def test_models_are_read_the_same(best_instruction_set):

@@ -1,7 +1,5 @@
 """The parity table: every trait x kind x interface gives the same answers; LIBSVM's, where they are proven."""
 
-from itertools import combinations
-
 import numpy as np
 import pytest
 import scipy.sparse
@@ -9,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fastsvm_cli.models import load_model
+from support.arrays import in_sorted_order
 from support.in_process import Libsvm
 from support.paths import PROGRAM
 from support.processes import outcome
@@ -92,18 +91,6 @@ def assert_libsvms(asked, text, theirs, probability=False):
         assert [line.split() for line in text.decode().splitlines()] == theirs.lines(found.rows, probability)
 
 
-def in_sorted_order(numbers, machine, signed=True):
-    """LIBSVM's numbers of pairs in scikit-learn's order: sorted classes; for two, positive for the second."""
-    if not machine.classification:
-        return numbers
-    columns = {}
-    for (i, j), column in zip(machine.pairs, numbers.T):
-        columns[machine.label[i], machine.label[j]] = column
-        columns[machine.label[j], machine.label[i]] = -column if signed else column
-    classes = sorted(machine.label, reverse=len(machine.label) == 2)
-    return np.stack([columns[pair] for pair in combinations(classes, 2)], axis=1)
-
-
 def assert_same_values(asked, model, kind, probabilities=None):
     """Decision values: predict_file's and the program's are equal, others near; so are the radii and probabilities of
     the package and of C."""
@@ -127,14 +114,14 @@ def assert_same_values(asked, model, kind, probabilities=None):
         np.testing.assert_allclose(values, found.values(), rtol=1e-9, atol=100 * size)
     if not found.fits_array or not model.pairs:
         return
-    fast = loaded(asked)
+    fast, label = loaded(asked), found.machine.label if found.machine.classification else None
     for convert in (np.asarray, scipy.sparse.csr_matrix):
         rows = convert(found.dense())
         if not found.regression:
-            expected = in_sorted_order(values, found.machine)
+            expected = in_sorted_order(values, label)
             np.testing.assert_allclose(fast.decision_function(rows).reshape(expected.shape), expected, 1e-12, size)
         if model.certified:
-            expected = in_sorted_order(radii, found.machine, signed=False)
+            expected = in_sorted_order(radii, label, signed=False)
             np.testing.assert_allclose(fast.radius(rows).reshape(expected.shape), expected, 0.02)  # three digits
         if probabilities is not None and hasattr(fast, "predict_proba"):
             order = np.argsort(found.machine.label) if found.machine.classification else [0, 1]

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
-#include <limits>
 #include <numeric>
 #include <stdexcept>
 #include <utility>
 
+#include "exact/reference/units.h"
 #include "exact/values/panels.h"
 #include "exact/votes.h"
 #include "simd/loops.h"
@@ -19,7 +19,6 @@ namespace fastsvm {
 namespace {
 
 constexpr std::int64_t cascade_rows = 512;
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 // A worker's own calls start no threads.
 class OneThread {
@@ -171,7 +170,7 @@ void Cascade::value_of_pair(const Rows& rows, const Prepared& stage, Block& bloc
             value += sums[0];
         }
         block.winner[r] = value > 0 ? 0 : 1;
-        block.margin[r] = std::fabs(value) < infinity ? std::fabs(value) : -infinity;
+        block.margin[r] = std::fabs(value) < infinite ? std::fabs(value) : -infinite;
     }
 }
 
@@ -187,7 +186,7 @@ void Cascade::first_candidates(const Prepared& stage, Block& block) const {
         loops().products->products(together, classes_, block.lengths.data(), stage.scores.data(), block.starts.data(),
                                    terms, block.zeros.data(), block.sums.data());
         for (int k = 0; k < together; ++k) {
-            double most = -infinity;
+            double most = -infinite;
             std::int64_t& candidate = block.candidate[first + k];
             candidate = 0;
             for (std::int64_t c = 0; c < classes_; ++c) {
@@ -217,7 +216,7 @@ void Cascade::elect(const Prepared& stage, Block& block) const {
     first_candidates(stage, block);
     for (std::int64_t r = 0; r < n; ++r) {
         block.winner[r] = static_cast<std::int32_t>(block.candidate[r]);
-        block.margin[r] = -infinity;
+        block.margin[r] = -infinite;
     }
     for (int attempt = 0; attempt < candidates_tried && !block.waiting.empty(); ++attempt) {
         // Rows of one candidate share its coefficients.
@@ -243,7 +242,7 @@ void Cascade::elect(const Prepared& stage, Block& block) const {
                                        block.starts.data(), terms, block.zeros.data(), block.sums.data());
             for (int k = 0; k < together; ++k) {
                 const std::int64_t row = block.order[at + k];
-                double least = infinity;
+                double least = infinite;
                 std::int64_t strongest = candidate;
                 for (std::int64_t i = 0; i < others; ++i) {
                     const std::int64_t other = i + (i >= candidate);
@@ -253,7 +252,7 @@ void Cascade::elect(const Prepared& stage, Block& block) const {
                     const double own = candidate < other ? value : -value;
                     if (!(own >= least)) least = own, strongest = other;  // NaN is least
                 }
-                if (least > 0 && least < infinity) {
+                if (least > 0 && least < infinite) {
                     block.winner[row] = static_cast<std::int32_t>(candidate);
                     block.margin[row] = least;
                 } else if (least <= 0) {
@@ -326,7 +325,7 @@ void Cascade::margins(const Rows& rows, std::size_t stage, std::int32_t* winner,
             evaluate(rows, stage, block);
             for (std::int64_t r = 0; r < last - first; ++r) {
                 winner[first + r] = block.winner[r];
-                margin[first + r] = rows.squared_norms[first + r] <= longest_ ? block.margin[r] : -infinity;
+                margin[first + r] = rows.squared_norms[first + r] <= longest_ ? block.margin[r] : -infinite;
             }
         }
     });

@@ -3,6 +3,8 @@ random models is tests/zoo/test_radii.py."""
 
 import numpy as np
 import pytest
+from hypothesis import given, target
+from hypothesis import strategies as st
 
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.models import parse_model
@@ -13,6 +15,7 @@ from support.evaluation import decide, parse, reference
 from support.expanding import certified, gaussian
 from support.hostile import as_rows, hostile_machine, hostile_options, hostile_rows, uncovered
 from support.oracles import Machine, random_machine, random_rows
+from support.profiles import seeded
 
 pytestmark = pytest.mark.usefixtures("serial_libsvm")
 
@@ -78,6 +81,36 @@ def test_finite_expansions_whose_numbers_underflow_are_refused_or_covered(kernel
             error_and_radius(machine, rows, **options)
         except ModelFormatError:
             continue
+
+
+# ---- attack
+
+
+@seeded()
+@given(st.data())
+def test_a_search_for_a_value_beyond_its_radius_finds_none(data):
+    real = st.floats(-4, 4, width=32)
+    n, d = data.draw(st.integers(1, 6)), data.draw(st.integers(1, 3))
+    gamma, scale = 10 ** data.draw(st.floats(-4, 1)), 10 ** data.draw(st.floats(-3, 3))
+    x = np.array(data.draw(st.lists(st.lists(real, min_size=d, max_size=d), min_size=n, max_size=n))) * scale
+    offset = data.draw(st.sampled_from([0.0, 1.0, 1e3, 1e6])) * scale
+    coef = np.array(data.draw(st.lists(real, min_size=n, max_size=n)))[:, None] * 10 ** data.draw(st.floats(-3, 10))
+    for i in range(1, n):
+        twin = data.draw(st.sampled_from([None, None, 0.0, 1e-14, 1e-9, 1e-4]))
+        if twin is not None:
+            x[i], coef[i] = x[i - 1] * (1 + twin), -coef[i - 1]
+    machine = Machine("epsilon_svr", "rbf", as_rows(x + offset), coef, [data.draw(real)], gamma=gamma)
+    z = (
+        np.array(data.draw(st.lists(st.lists(real, min_size=d, max_size=d), min_size=1, max_size=4)))
+        * 10 ** data.draw(st.floats(-2, 2))
+        * scale
+    )
+    options = {"degree": data.draw(st.integers(1, 4)), "single": data.draw(st.booleans())}
+    options |= data.draw(st.sampled_from([{}, {"center": "origin"}, {"clusters": 2}, {"clusters": 3}]))
+    if options["degree"] == 2:
+        options |= data.draw(st.sampled_from([{}, {"rank": 1}, {"tolerance": 0.01}]))
+    error, radius = error_and_radius(machine, as_rows(np.vstack([z + offset, x[0] + offset])), **options)
+    target(float(np.max(np.where(np.isfinite(radius), error / radius, 0))))
 
 
 # ---- no larger than they need to be

@@ -2,13 +2,35 @@
 
 import numpy as np
 import pytest
+import scipy.sparse
 
 from fastsvm_cli._native import Kernel
 from fastsvm_cli.methods.border.gradients import DensityFunction, MachineFunction
 from fastsvm_cli.methods.border.roots import roots_between
+from fastsvm_cli.models import parse_model
 from support import oracles
+from support.bordering import KERNELS, as_row, machine_of, numbers
+from support.evaluation import parse, values
+from support.oracles import random_rows
 
 # ---- gradients
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_value_and_gradient_of_every_kernel_are_libsvms(name):
+    rng = np.random.default_rng([1, len(name)])
+    vectors = random_rows(rng, 30, [1, 2, 3, 4], density=0.7)
+    machine, z = machine_of(rng, name, vectors), rng.standard_normal((12, 4))
+    z[:2] = numbers(vectors[:2], 4)
+    x, kernel = numbers(vectors, 4), Kernel(machine.kernel, machine.gamma, machine.coef0, machine.degree)
+    known = values(parse_model(machine.text(), "m"), parse(list(map(as_row, z))))[:, 0]
+    expected = [oracles.slope(lambda at: oracles.decision_values(machine, [as_row(at)])[0, 0], row, 1e-6) for row in z]
+    for each in (x, scipy.sparse.csr_matrix(x)):
+        function = MachineFunction(each, machine.pair_coefficients[0], machine.rho[0], kernel)
+        value, gradient = function.value_and_gradient(z)
+        assert value == pytest.approx(known, abs=1e-11)
+        np.testing.assert_allclose(gradient, np.array(expected, float), rtol=1e-7, atol=1e-8)
+        assert np.abs(gradient).max() > 0.1 or name == "constant"
 
 
 def test_many_points_at_a_time_give_what_each_gives_alone(monkeypatch):
@@ -26,18 +48,31 @@ def test_many_points_at_a_time_give_what_each_gives_alone(monkeypatch):
         assert gradient == pytest.approx(np.array([each[1][0] for each in alone]), abs=1e-10)
 
 
+def sums_of_weights(function, x, z, scale):
+    widths = function.bandwidths(z * scale) / scale
+    return [float(oracles.density_weights(x, row, width).sum()) for row, width in zip(z, widths)]
+
+
 @pytest.mark.full(few=3)
 @pytest.mark.parametrize(
-    "bandwidth, weight, scale, away",
-    [(0.3, None, 1e-100, 0.0), (2.0, None, 1.0, 1000.0), (None, 0.2, 1e100, 0.0), (None, 8.0, 1.0, 1000.0)],
+    "bandwidth, weight, scale",
+    [
+        (0.3, None, 1e-100),
+        (2.0, None, 1e100),
+        (0.3, None, 1.0),
+        (None, 0.2, 1e-3),
+        (None, 1.0, 1e100),
+        (None, 8.0, 1e-100),
+        (None, 39.99, 1.0),
+    ],
 )
-def test_density_estimates_and_their_gradients_match_the_formula(bandwidth, weight, scale, away):
+def test_density_estimates_and_their_gradients_match_the_formula(bandwidth, weight, scale):
     rng = np.random.default_rng([3, int(np.log10(scale)) + 200])
     x, y = rng.standard_normal((40, 3)), np.where(rng.random(40) < 0.4, 1.0, -1.0)
     x[30:] = x[:10]  # duplicates, some in the other class
     z = np.vstack([rng.standard_normal((6, 3)), x[12:14] + 1e-3, 4 * rng.standard_normal((2, 3))])
-    function = DensityFunction(x * scale + away, y, bandwidth and bandwidth * scale, weight or 0.0)
-    value, gradient = function.value_and_gradient(z * scale + away)
+    function = DensityFunction(x * scale, y, bandwidth and bandwidth * scale, weight or 0.0)
+    value, gradient = function.value_and_gradient(z * scale)
 
     def true(at):
         return oracles.density(x, y, at, bandwidth, weight)
@@ -45,6 +80,8 @@ def test_density_estimates_and_their_gradients_match_the_formula(bandwidth, weig
     assert value == pytest.approx(np.array([true(row) for row in z], float), abs=1e-9)
     slopes = np.array([oracles.slope(true, row, 1e-7) for row in z[:8]], float)
     np.testing.assert_allclose(gradient[:8] * scale, slopes, atol=1e-6 * (1 + np.abs(slopes).max()))
+    if weight:
+        assert sums_of_weights(function, x, z, scale) == pytest.approx([weight] * len(z), rel=1e-8)
 
 
 @pytest.mark.parametrize("scale", [1e-150, 1.0, 1e140])
@@ -55,12 +92,24 @@ def test_the_weights_add_up_at_rows_themselves_whatever_the_unit(scale):
     for weight in (1.5, 4.5, 19.999):
         function = DensityFunction(x * scale, y, None, weight)
         at = x[:16] if weight < 4 else x
-        widths = function.bandwidths(at * scale) / scale
-        found = [float(oracles.density_weights(x, row, width).sum()) for row, width in zip(at, widths)]
-        assert found == pytest.approx([weight] * len(at), rel=1e-6), weight
+        assert sums_of_weights(function, x, at, scale) == pytest.approx([weight] * len(at), rel=1e-6), weight
         assert np.all(np.isfinite(function.value_and_gradient(at * scale)[0]))
     alone = DensityFunction(x, y, None, 3.0).value_and_gradient(x[16:17])[0]
     assert alone == pytest.approx([np.mean(y[16:])])
+
+
+@pytest.mark.parametrize("away", [1e3, 1e6])
+def test_data_far_from_the_origin_have_the_same_density_and_decision_values(away):
+    rng = np.random.default_rng(5)
+    x, z = np.round(rng.standard_normal((30, 2)), 3), np.round(rng.standard_normal((8, 2)), 3)
+    y = np.where(np.arange(30) % 3, 1.0, -1.0)
+    for function in (
+        lambda x: MachineFunction(x, 5 * y, 0.1, Kernel("rbf", 0.5)),
+        lambda x: DensityFunction(x, y, 0.5),
+        lambda x: DensityFunction(x, y, None, 2.0),
+    ):
+        expected, found = (function(x + t).value_and_gradient(z + t) for t in (0.0, away))
+        assert found[0] == pytest.approx(expected[0], abs=1e-6) and found[1] == pytest.approx(expected[1], abs=1e-5)
 
 
 # ---- roots

@@ -10,7 +10,7 @@ from fastsvm_cli.models import parse_model
 from support import oracles
 from support.bordering import KERNELS, as_row, border_of, check_samples, compiled, machine_of, two_sided
 from support.evaluation import parse
-from support.oracles import BorderFile, random_rows
+from support.oracles import BorderFile, random_machine, random_rows
 
 CASES = [
     ("linear", "c_svc", 3, False),
@@ -47,6 +47,32 @@ def test_every_stored_sample_is_a_root_and_its_normal_the_gradient(monkeypatch, 
             count = check_samples(machine, border, raw=raw, **precise)
             assert count >= (0 if name == "constant" else 3)
             assert not count or border.header["precision"] == ["double" if precise else "single"]
+
+
+@pytest.mark.parametrize(
+    "scale, away, tolerance",
+    [
+        (1.0, 0.0, 1e-9),
+        (1.0, 1000.0, 1e-4),
+        (1.0, 1e6, 1e-4),
+        (1e-8, 0.0, 1e-4),
+        (1e12, 0.0, 1e-4),
+        (1e45, 0.0, 1e-4),
+        (1e-45, 0.0, 1e-4),
+    ],
+)
+def test_samples_are_roots_whatever_the_unit_and_the_origin(scale, away, tolerance):
+    rng = np.random.default_rng(8)
+    vectors = [as_row((scale * row + away).tolist()) for row in rng.standard_normal((60, 2))]
+    machine = random_machine(rng, "c_svc", "rbf", vectors, gamma=0.5 / scale**2)
+    machine.rho, machine.coef = [0.0], np.where(np.arange(60) % 2, 3.0, -3.0)[:, None]
+    border = border_of(machine, count=20, tolerance=tolerance)
+    assert len(border.samples[0]) >= 10
+    f = oracles.decision_values(machine, border.points(0))
+    assert np.all(np.abs(f) <= tolerance), float(np.abs(f).max())
+    for z, normal in border.samples[0][:3]:
+        slope = oracles.slope(lambda at: oracles.decision_values(machine, [as_row(at)])[0, 0], z, 1e-6 * scale)
+        np.testing.assert_allclose(*((scale * each).astype(float) for each in (normal, slope)), rtol=1e-3, atol=1e-4)
 
 
 @pytest.mark.full

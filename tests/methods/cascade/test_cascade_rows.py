@@ -106,5 +106,5 @@ def test_the_clock_returns_the_seconds_of_every_run():
     assert (
         len(seconds) == 2 and all(0 < each < float("inf") for each in seconds) and done == ["a", "b"] * (len(done) // 2)
     )
-    fresh.thread_time = lambda: 1.0  # stands still; times are divided
+    fresh.thread_time = lambda: 1.0  # a fixed clock: times are divided
     assert fresh.seconds_of([(lambda: None, 0.0)]) == [1e-9]

@@ -1,4 +1,4 @@
-"""fastsvm order, and predict with its models: kernel evaluations, folding, when a trial warns. What they print is in
+"""fastsvm order, and predict with its models: kernel evaluations, folding, when a trial warns. Their screens are in
 screens/commands.txt, answers are in the zoo's parity table."""
 
 import json

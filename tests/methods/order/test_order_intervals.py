@@ -3,9 +3,12 @@ zoo/test_radii.py."""
 
 import numpy as np
 import pytest
+from hypothesis import given, target
+from hypothesis import strategies as st
 
 from fastsvm_cli import _native
 from fastsvm_cli._native import TriangleFile
+from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.models.base import Model
 from support import oracles
 from support.evaluation import decide, parse
@@ -17,6 +20,7 @@ from support.ordering import (
     UNKNOWN,
     Libsvm,
     after,
+    methods_for,
     order,
     random_vectors,
     spread,
@@ -25,6 +29,7 @@ from support.ordering import (
     truths,
     with_points,
 )
+from support.profiles import seeded
 from support.reducing import lines
 
 pytestmark = pytest.mark.usefixtures("serial_libsvm")
@@ -94,6 +99,54 @@ def test_triangle_stops_no_later_than_the_papers_conditions(kernel):
             assert evaluations <= min(230, len(model.pivots) + 16 * -(-min(stops) // 16)), stops
             saved += 230 - min(stops)
     assert saved > 0.1 * 4 * 8 * 230
+
+
+# ---- attack
+
+
+@seeded()
+@given(st.data())
+def test_a_search_for_a_value_beyond_its_interval_finds_none(data):
+    real = st.floats(-4, 4, width=32)
+    n, d = data.draw(st.integers(1, 8)), data.draw(st.integers(1, 3))
+    scale = 10 ** data.draw(st.floats(-3, 3))
+    x = np.array(data.draw(st.lists(st.lists(real, min_size=d, max_size=d), min_size=n, max_size=n))) * scale
+    coef = np.array(data.draw(st.lists(real, min_size=n, max_size=n)))[:, None] * 10 ** data.draw(st.floats(-3, 10))
+    for i in range(1, n):
+        twin = data.draw(st.sampled_from([None, None, 0.0, 1e-14, 1e-9, 1e-4]))
+        if twin is not None:
+            x[i], coef[i] = x[i - 1] * (1 + twin), -coef[i - 1]
+    kernel = data.draw(st.sampled_from(["rbf", "rbf", "exponential", "linear", "polynomial", "normalized_polynomial"]))
+    offset = data.draw(st.sampled_from([0.0, 0.0, 1.0, 1e3])) * scale
+    unit = scale if kernel == "exponential" else scale**2
+    parameters = {
+        "gamma": 10 ** data.draw(st.floats(-4, 2 if "poly" not in kernel else 0)) / unit,
+        "coef0": data.draw(st.sampled_from([0.1, 1.0])),
+        "degree": data.draw(st.integers(1, 4)),
+    }
+    vectors = [dict(enumerate(row, 1)) for row in (x + offset).tolist()]
+    machine = Machine("epsilon_svr", kernel, vectors, coef, [data.draw(real)], **parameters)
+    z = np.array(data.draw(st.lists(st.lists(real, min_size=d, max_size=d), min_size=1, max_size=4)))
+    z = z * 10 ** data.draw(st.floats(-2, 1)) * scale + offset
+    rows = [*(dict(enumerate(row, 1)) for row in z.tolist()), *vectors[:2]]
+    chunk = parse(rows)
+    with np.errstate(all="ignore"):
+        expected = oracles.decision_values(machine, rows), oracles.libsvm_values(machine, rows)
+        answers = []
+        for method in methods_for(kernel):
+            try:
+                model = order(machine, method)
+            except ModelFormatError:
+                continue
+            if method == "geometry":
+                answers += [after(model, chunk, k) for k in range(1, len(model.points) + 1)]
+            else:
+                answers += [stopped(model, chunk, tolerance)[:2] for tolerance in (0.0, float(np.abs(coef).sum()) / 10)]
+        worst = 0.0
+        for value, radius in answers:
+            assert_covered(value, radius, *expected)
+            worst = max(worst, float(np.max(np.where(np.isfinite(radius), np.abs(value - expected[0]) / radius, 0))))
+    target(worst)
 
 
 # ---- when a row stops

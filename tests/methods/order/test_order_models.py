@@ -170,7 +170,8 @@ def test_a_corrupted_file_is_refused_in_one_clear_line(case):
 @pytest.mark.full
 @pytest.mark.parametrize("method", COMPILERS)
 def test_many_features_of_which_few_are_not_zero_take_no_dense_memory(tmp_path, method):
-    """800 support vectors of 200 entries each in separate columns: 2 MB sparse, 1 GB dense. Of the trial, too."""
+    """800 support vectors of 200 entries each in separate columns: 2 MB sparse, 1 GB dense. The trial
+    takes no dense memory, either."""
     rng = np.random.default_rng(3)
     rows = [{200 * r + i: float(v) for i, v in enumerate(np.round(rng.random(200), 2), 1)} for r in range(800)]
     (tmp_path / "m").write_bytes(random_machine(rng, "one_class", "rbf", rows, gamma=0.01).text())

@@ -312,7 +312,7 @@ void GridTiles::take(const Rows& rows, const std::int64_t* which, std::int64_t n
         if (row.outsiders) {
             const double k = std::exp(-(gamma_ * row.outside));
             b.factor[r] = k < tiny ? 0.0 : static_cast<double>(static_cast<float>(k));
-            error += 2.01 * single_unit + 90.0 * static_cast<double>(row.outsiders + 10) * 0x1p-53;  // B33
+            error += 2.01 * single_unit + 90.0 * static_cast<double>(row.outsiders + 10) * unit;  // B33
         }
         if (!(error < 0.5)) continue;
         b.error[r] = error;
