@@ -143,15 +143,6 @@ def instruction_set(request, best_instruction_set):
     return request.param
 
 
-@pytest.fixture(scope="module")
-def serial_libsvm():
-    """One thread for LIBSVM's Python package: sums of its OpenMP depend on the number. svm-predict has no OpenMP."""
-    from threadpoolctl import threadpool_limits
-
-    with threadpool_limits(1, user_api="openmp"):
-        yield
-
-
 @pytest.fixture
 def all_threads():
     """Restores the use of all threads."""

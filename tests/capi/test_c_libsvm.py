@@ -10,7 +10,7 @@ from libsvm.svm import libsvm, svm_node
 from support.c_library import libsvm_functions
 from support.paths import GOLDEN
 
-pytestmark = [pytest.mark.full, pytest.mark.usefixtures("serial_libsvm")]
+pytestmark = pytest.mark.full
 
 
 def odd_rows(rng, count):

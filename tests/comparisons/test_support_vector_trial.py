@@ -13,8 +13,6 @@ from support.oracles import Machine, labels, random_machine
 from support.reducing import as_rows, exact_model
 from support.training import train_on
 
-pytestmark = pytest.mark.usefixtures("serial_libsvm")
-
 JOBS = {
     "held": ("rings.train", "-g 0.1 -c 10"),
     "wrong": ("rings.train", "-g 5 -c 10"),

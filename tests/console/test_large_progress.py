@@ -16,7 +16,7 @@ from fastsvm_cli.methods.reduce.reduction import compile_reduced_set
 from fastsvm_cli.models import parse_model
 from support.oracles import random_machine, random_rows
 
-pytestmark = pytest.mark.usefixtures("best_instruction_set", "serial_libsvm")
+pytestmark = pytest.mark.usefixtures("best_instruction_set")
 
 
 @pytest.fixture

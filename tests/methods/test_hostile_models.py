@@ -19,8 +19,6 @@ from support.hostile import hostile_machine
 from support.oracles import Machine, data_text
 from support.profiles import calm
 
-pytestmark = pytest.mark.usefixtures("serial_libsvm")
-
 
 def compile_here(folder, machine, *words, rows=()):
     """Compile, with warnings of numpy's as errors, and check what is written. Returns the reason, or None."""

@@ -19,8 +19,6 @@ from support.evaluation import decide, parse, values
 from support.oracles import random_machine
 from support.reducing import as_rows
 
-pytestmark = pytest.mark.usefixtures("serial_libsvm")
-
 POWERS, SCALES, SHIFTS = (2.0**-10, 4.0), (1000.0, 0.37), (3.0, 1000.0, -1e5)
 CHANGES = [(s, 0.0) for s in (*POWERS, *SCALES)] + [(1.0, t) for t in SHIFTS]
 #: (scale, shift, classes)

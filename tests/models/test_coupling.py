@@ -11,8 +11,6 @@ from support.evaluation import parse
 from support.in_process import both, written_lines
 from support.oracles import random_machine, random_rows
 
-pytestmark = pytest.mark.usefixtures("serial_libsvm")
-
 #: A row has a few of these features, so that double precision costs much less than the reference sum.
 SPARSE = list(range(1, 200))
 #: How arguments t of the pairs' sigmoids follow from numbers s_i of the classes.

@@ -16,8 +16,6 @@ from support.oracles import Machine, random_machine, random_rows
 from support.profiles import tries
 from zoo.traits import TRAITS, specimen
 
-pytestmark = pytest.mark.usefixtures("serial_libsvm")
-
 
 def assert_lines_are_libsvms(model, theirs, machine, rows, *, probability=False):
     """Regression values: but for rounding. Returns the number of rows answered by LIBSVM's own sum."""

@@ -12,8 +12,6 @@ from support.in_process import both, written_lines
 from support.oracles import Machine, random_machine, random_rows
 from zoo.traits import usual
 
-pytestmark = pytest.mark.usefixtures("serial_libsvm")
-
 
 def test_the_fast_exponential_is_right_from_one_to_nothing(instruction_set):
     """K = exp(-t) from t = 0 beyond underflow."""

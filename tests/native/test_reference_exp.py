@@ -16,8 +16,6 @@ from support.in_process import both, mirrored
 from support.oracles import data_text
 from support.paths import TESTS
 
-pytestmark = pytest.mark.usefixtures("serial_libsvm")
-
 
 @pytest.fixture
 def chosen_loops(core_units):

@@ -23,8 +23,6 @@ from support.paths import DATA, TESTS
 from support.processes import outcome
 from support.reducing import as_rows
 
-pytestmark = pytest.mark.usefixtures("serial_libsvm")
-
 TASKS = {
     "rings": ("rings.train", "-g 2 -c 10"),
     "colors": ("colors.train", "-g 0.05"),

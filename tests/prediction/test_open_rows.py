@@ -21,8 +21,6 @@ from support.outputs import timeless
 from support.paths import FASTSVM
 from support.processes import outcome, peak_memory
 
-pytestmark = pytest.mark.usefixtures("serial_libsvm")
-
 
 @pytest.mark.full(few=2)
 @pytest.mark.parametrize(

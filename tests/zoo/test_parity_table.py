@@ -22,7 +22,6 @@ PROVEN = [(trait, kind) for trait, kind in TABLE if KINDS[kind].proves or KINDS[
 #: Interfaces that may sum a row's terms in another order.
 OTHER_SUMS = ("row_by_row", "c_sparse", "c_dense", "libsvm_names", "patched")
 pytestmark = [
-    pytest.mark.usefixtures("serial_libsvm"),
     pytest.mark.filterwarnings("ignore::fastsvm_cli.FastsvmWarning"),
 ]
 

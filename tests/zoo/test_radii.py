@@ -20,7 +20,7 @@ from support.reducing import INITS, OPTIMIZERS, reduce
 from zoo.traits import TRAITS, specimen
 
 pytestmark = [
-    pytest.mark.usefixtures("serial_libsvm", "best_instruction_set"),
+    pytest.mark.usefixtures("best_instruction_set"),
     pytest.mark.filterwarnings("ignore::RuntimeWarning"),  # of the oracles
 ]
 

@@ -17,8 +17,6 @@ from support.hostile import as_rows, hostile_machine, hostile_options, hostile_r
 from support.oracles import Machine, random_machine, random_rows
 from support.profiles import seeded
 
-pytestmark = pytest.mark.usefixtures("serial_libsvm")
-
 
 def error_and_radius(machine, rows, **options):
     """(error, radius), each (rows, pairs). error: the larger distance to the truth and to svm-predict's value; covered

@@ -14,9 +14,6 @@ from support.evaluation import decide, parse, reference
 from support.expanding import certified, gaussian
 from support.model_files import compiled_text
 
-pytestmark = pytest.mark.usefixtures("serial_libsvm")
-
-
 # ---- --exact
 
 

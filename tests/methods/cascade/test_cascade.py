@@ -9,6 +9,7 @@ import pytest
 from scipy.stats import beta
 
 from fastsvm_cli import _native
+from fastsvm_cli.methods.cascade.stages import _Pursuit
 from fastsvm_cli.models import load_model
 from fastsvm_cli.text.read_rows import read_chunks
 from support import forked
@@ -148,3 +149,18 @@ def test_rows_without_labels_from_a_pipe(made):
     done = run(folder, *words, input=rows, env={**os.environ, "COLUMNS": "40"})
     assert done.stdout.startswith("fastsvm_model cascade 2\n") and "standard output" in done.stderr
     assert "guaranteed with 99.99 % confidence: at most 1 % of rows" in done.stderr
+
+
+def test_pursuit_takes_the_best_term_and_solves_every_prefix():
+    rng = np.random.default_rng(3)
+    design, targets = rng.normal(size=(50, 12)), rng.normal(size=(50, 2))
+    pursuit = _Pursuit(design.T @ design, design.T @ targets, forced=2, most=6)
+
+    def fit(terms):
+        return np.linalg.lstsq(design[:, terms], targets, rcond=None)
+
+    assert pursuit.order[:2] == [0, 1]
+    for count in range(3, 9):
+        chosen, last = pursuit.order[: count - 1], pursuit.order[count - 1]
+        assert last == min(set(range(12)) - {*chosen}, key=lambda term: fit([*chosen, term])[1].sum())
+        assert np.allclose(pursuit.weights(count), fit([*chosen, last])[0], rtol=0, atol=1e-6)

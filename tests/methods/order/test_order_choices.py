@@ -21,7 +21,7 @@ from support.oracles import EXTENDED, random_machine, random_rows
 from support.ordering import exact_model, methods_for, order, spread
 from support.reducing import lines
 
-pytestmark = pytest.mark.usefixtures("serial_libsvm", "best_instruction_set")
+pytestmark = pytest.mark.usefixtures("best_instruction_set")
 
 
 @pytest.mark.parametrize("kernel", ["rbf", "polynomial", "exponential"])

@@ -23,7 +23,6 @@ from support.outputs import timeless
 from support.paths import DATA, GOLDEN
 from support.training import train
 
-pytestmark = pytest.mark.usefixtures("serial_libsvm")
 both = pytest.mark.parametrize("method", COMPILERS)
 VECTORS, ROWS = 120, 70
 

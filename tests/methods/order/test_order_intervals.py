@@ -32,8 +32,6 @@ from support.ordering import (
 from support.profiles import seeded
 from support.reducing import lines
 
-pytestmark = pytest.mark.usefixtures("serial_libsvm")
-
 
 def assert_covered(value, radius, *expected):
     for truth in expected:

@@ -22,10 +22,7 @@ from support.processes import peak_memory
 from support.reducing import lines
 from zoo.traits import specimen
 
-pytestmark = [
-    pytest.mark.usefixtures("serial_libsvm"),
-    pytest.mark.filterwarnings("ignore::RuntimeWarning"),  # see test_ordering_warns_of_nothing
-]
+pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")  # see test_ordering_warns_of_nothing
 
 
 @pytest.mark.full(few=1)

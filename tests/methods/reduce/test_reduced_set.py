@@ -18,9 +18,6 @@ from support.reducing import (
     split,
 )
 
-pytestmark = pytest.mark.usefixtures("serial_libsvm")
-
-
 # ---- the output is a LIBSVM model (tests/zoo/test_parity_table.py: LIBSVM gives the same lines)
 
 

@@ -15,8 +15,6 @@ from support.paths import DATA
 from support.reducing import INITS, Dense, exact_model, reduce, shifts, some_machine, split
 from support.training import train
 
-pytestmark = pytest.mark.usefixtures("serial_libsvm")
-
 
 @pytest.fixture
 def files(tmp_path):

@@ -12,8 +12,6 @@ from support.in_process import Libsvm
 from support.oracles import data_text, random_rows
 from support.reducing import exact_model, lines, reduce, some_machine, split
 
-pytestmark = pytest.mark.usefixtures("serial_libsvm")
-
 
 @pytest.mark.full
 @pytest.mark.parametrize("classes", [2, 4])

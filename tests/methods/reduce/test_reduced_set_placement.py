@@ -12,8 +12,6 @@ from fastsvm_cli.methods.reduce.fit import Fit
 from fastsvm_cli.methods.reduce.problem import Problem
 from support.reducing import Dense, as_rows, exact_model, members, some_machine
 
-pytestmark = pytest.mark.usefixtures("serial_libsvm")
-
 
 def z_of(problem, rng, counts):
     return [rng.standard_normal((count, len(problem.columns))) for _, count in zip(problem.parts, counts)]

@@ -15,9 +15,6 @@ from support.oracles import random_machine
 from support.reducing import exact_model, lines, reduce, small_and_radius, some_machine
 from zoo.traits import specimen
 
-pytestmark = pytest.mark.usefixtures("serial_libsvm")
-
-
 # ---- the radius
 
 

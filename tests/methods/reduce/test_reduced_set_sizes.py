@@ -11,9 +11,6 @@ from support.evaluation import parse, values
 from support.oracles import random_rows
 from support.reducing import TYPES, exact_model, reduce, small_and_radius, some_machine
 
-pytestmark = pytest.mark.usefixtures("serial_libsvm")
-
-
 # ---- refitted probabilities
 
 

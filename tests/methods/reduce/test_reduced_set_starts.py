@@ -20,9 +20,6 @@ from support.reducing import (
     split,
 )
 
-pytestmark = pytest.mark.usefixtures("serial_libsvm")
-
-
 # ---- starts
 
 

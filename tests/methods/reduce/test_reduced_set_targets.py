@@ -19,8 +19,6 @@ from support.oracles import data_text
 from support.paths import DATA
 from support.reducing import TYPES, exact_model, machine_of, members, some_machine
 
-pytestmark = pytest.mark.usefixtures("serial_libsvm")
-
 
 def all_rows(path) -> Chunk:
     return Chunk.concatenate(list(read_chunks(str(path))))
