@@ -4,7 +4,7 @@
 namespace fastsvm {
 namespace FASTSVM_ISA {
 
-#if defined(FASTSVM_GRID_SUMS)
+#if defined(FASTSVM_GRID_CODES)
 extern const GridCodeLoops grid_codes;
 #endif
 
@@ -18,14 +18,14 @@ constexpr int side_by_side = 4;
 #endif
 constexpr int parts = 2;
 
-// ---- bit counts, per number or byte, where there are no codes, which are faster
+// ---- bits set, per number or byte, where there are no codes, which are faster
 
 #if defined(__AVX512VPOPCNTDQ__)
 constexpr bool of_bytes = false;
-[[maybe_unused]] inline U bits_set(U x) { return (U)_mm512_popcnt_epi32((__m512i)x); }
+inline U bits_set(U x) { return (U)_mm512_popcnt_epi32((__m512i)x); }
 #elif defined(__AVX512BW__)
 constexpr bool of_bytes = true;
-[[maybe_unused]] inline U bits_set(U x) {
+inline U bits_set(U x) {
     // Masked: GCC 12 warns of uninitialised reads in the unmasked form.
     const __m512i counts =
         _mm512_maskz_broadcast_i32x4(0xffff, _mm_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4));
@@ -34,7 +34,7 @@ constexpr bool of_bytes = true;
 }
 #else
 constexpr bool of_bytes = true;
-[[maybe_unused]] inline U bits_set(U x) {
+inline U bits_set(U x) {
     x = x - ((x >> 1) & 0x55555555);
     x = (x & 0x33333333) + ((x >> 2) & 0x33333333);
     return (x + (x >> 4)) & 0x0f0f0f0f;
@@ -63,21 +63,17 @@ std::int32_t norm(std::int32_t sum, std::int32_t squares) { return numbers == 4 
 
 // ---- sums over the words. most: words per sum before `number` must widen it
 
-template <GridDistance distance> struct Words {
-    static constexpr bool by_bytes = distance != GridDistance::numbers && of_bytes;
-    typedef I Sum;
-    static Sum nothing() { return I{}; }
-    // 31 times 8 bits fit a byte
-    static std::int64_t most(const GridRows&) { return by_bytes ? 31 : std::int64_t{1} << 40; }
-    static Sum add(Sum sum, U x, U z) {
-        if constexpr (distance == GridDistance::numbers)
-            return add_products(sum, x, z);
-        else if constexpr (distance == GridDistance::common_bits)
+template <bool bits> struct Words {
+    static constexpr bool by_bytes = bits && of_bytes;
+    // 31 times 8 bits fit a byte.
+    static constexpr std::int64_t most = by_bytes ? 31 : std::int64_t{1} << 40;
+    static I add(I sum, U x, U z) {
+        if constexpr (bits)
             return (I)((U)sum + bits_set(x & z));
         else
-            return (I)((U)sum + bits_set(x ^ z));
+            return add_products(sum, x, z);
     }
-    static I number(Sum sum) {
+    static I number(I sum) {
         if constexpr (by_bytes) {
             const U x = (U)sum, pairs = (x & 0x00ff00ff) + ((x >> 8) & 0x00ff00ff);
             return (I)((pairs & 0xffff) + (pairs >> 16));
@@ -86,57 +82,6 @@ template <GridDistance distance> struct Words {
         }
     }
 };
-
-// 8-bit numbers: 16-bit products, widened per word or, if small, per run of words.
-#if defined(FASTSVM_NEON)
-template <> struct Words<GridDistance::bytes> {
-    typedef I Sum;
-    static Sum nothing() { return I{}; }
-    static std::int64_t most(const GridRows&) { return std::int64_t{1} << 40; }
-    static Sum add(Sum sum, U x, U z) {
-        const uint8x16_t a = (uint8x16_t)x, b = (uint8x16_t)z;
-        const uint16x8_t low = vmull_u8(vget_low_u8(a), vget_low_u8(b)), high = vmull_high_u8(a, b);
-        return sum + (I)vpaddq_u32(vpaddlq_u16(low), vpaddlq_u16(high));
-    }
-    static I number(Sum sum) { return sum; }
-};
-template <> struct Words<GridDistance::small_numbers> {
-    struct Sum {
-        uint16x8_t low, high;
-    };
-    static constexpr std::int32_t small = 256, small_sum = 65535;
-    static Sum nothing() { return {vdupq_n_u16(0), vdupq_n_u16(0)}; }
-    static std::int64_t most(const GridRows& z) { return z.run; }
-    static Sum add(Sum sum, U x, U z) {
-        const uint8x16_t a = (uint8x16_t)x, b = (uint8x16_t)z;
-        return {vmlal_u8(sum.low, vget_low_u8(a), vget_low_u8(b)), vmlal_high_u8(sum.high, a, b)};
-    }
-    static I number(Sum sum) { return (I)vpaddq_u32(vpaddlq_u16(sum.low), vpaddlq_u16(sum.high)); }
-};
-#elif defined(FASTSVM_GRID_SUMS)
-template <> struct Words<GridDistance::bytes> {
-    typedef I Sum;
-    static Sum nothing() { return I{}; }
-    static std::int64_t most(const GridRows&) { return std::int64_t{1} << 40; }
-    static Sum add(Sum sum, U x, U z) {
-        return sum + (I)_mm256_madd_epi16(_mm256_maddubs_epi16((__m256i)z, (__m256i)x), _mm256_set1_epi16(1));
-    }
-    static I number(Sum sum) { return sum; }
-};
-template <> struct Words<GridDistance::small_numbers> {
-    typedef I Sum;
-    // The instruction adds two products, and the vectors' numbers are signed.
-    static constexpr std::int32_t small = 128, small_sum = 32767 / 2;
-    static Sum nothing() { return I{}; }
-    static std::int64_t most(const GridRows& z) { return z.run; }
-    static Sum add(Sum sum, U x, U z) {
-        I out = (I)_mm256_add_epi16((__m256i)sum, _mm256_maddubs_epi16((__m256i)z, (__m256i)x));
-        __asm__ volatile("" : "+x"(out));  // one after the other: with all products first, GCC runs out of registers
-        return out;
-    }
-    static I number(Sum sum) { return (I)_mm256_madd_epi16((__m256i)sum, _mm256_set1_epi16(1)); }
-};
-#endif
 
 #if defined(__AVX512F__)
 // Tables in registers.
@@ -178,23 +123,20 @@ struct Table {
     }
 };
 
-// take(r, at, values): values of row r and `width` vectors from `at` on, in order of `at`.
-template <int rows, GridDistance distance, class Lookup, class Take>
-inline __attribute__((always_inline)) void panel_loop(const GridRows& z, const GridPanels& x,
-                                                      const GridExponential& exponential, Take& take) {
-    using Step = Words<distance>;
+template <int rows, bool bits, class Lookup>
+void panel_values(const GridRows& z, const GridPanels& x, const GridExponential& exponential, float* const* out) {
+    using Step = Words<bits>;
     const Lookup lookup(exponential);
-    const std::int64_t most = Step::most(z);
     for (std::int64_t s = 0; s < x.count; ++s)
         for (int part = 0; part < panel; part += parts * width) {
             const std::uint32_t* const block = x.blocks + s * x.words * panel + part;
             I total[rows][parts];
             std::int64_t from = 0;
             do {
-                const std::int64_t to = z.count - from > most ? from + most : z.count;
-                typename Step::Sum sum[rows][parts];
+                const std::int64_t to = z.count - from > Step::most ? from + Step::most : z.count;
+                I sum[rows][parts];
                 for (int r = 0; r < rows; ++r)
-                    for (int p = 0; p < parts; ++p) sum[r][p] = Step::nothing();
+                    for (int p = 0; p < parts; ++p) sum[r][p] = I{};
                 for (std::int64_t w = from; w < to; ++w) {
                     const std::uint32_t* const words = block + z.at[w] * panel;
                     U vectors[parts];
@@ -212,130 +154,42 @@ inline __attribute__((always_inline)) void panel_loop(const GridRows& z, const G
             for (int p = 0; p < parts; ++p) {
                 const std::int64_t at = s * panel + part + p * width;
                 const I norms = load<I>(x.norms + at);
-                for (int r = 0; r < rows; ++r) {
-                    I d = total[r][p];
-                    if (distance != GridDistance::different_bits) d = norms + z.norms[r] - 2 * d;
-                    take(r, at, lookup(d));
-                }
+                for (int r = 0; r < rows; ++r) store(out[r] + at, lookup(norms + z.norms[r] - 2 * total[r][p]));
             }
         }
 }
 
-struct Store {
-    float* const* out;
-    void operator()(int r, std::int64_t at, F values) { store(out[r] + at, values); }
-};
-
-#if defined(FASTSVM_GRID_SUMS)
-
-template <int rows> struct AddProducts {
-    const float* coef;
-    double* const* sums;
-    F four[rows];
-    void operator()(int r, std::int64_t at, F values) {
-        const F c = load<F>(coef + at);
-        four[r] = at % (4 * width) == 0 ? values * c : multiply_add(values, c, four[r]);
-        if (at % (4 * width) != 3 * width) return;
-        Sums sum(sums[r]);
-        sum.add(four[r]);
-        sum.put(sums[r]);
-    }
-};
-
-template <int rows, GridDistance distance, class Take>
-void by_lookup(GridLookup lookup, const GridRows& z, const GridPanels& x, const GridExponential& exponential,
-               Take take) {
-    if (lookup == GridLookup::short_polynomial)
-        panel_loop<rows, distance, ShortPolynomial>(z, x, exponential, take);
-    else
-        panel_loop<rows, distance, Polynomial>(z, x, exponential, take);
-}
-
-template <int rows, class Take>
-void by_distance(GridDistance distance, GridLookup lookup, const GridRows& z, const GridPanels& x,
-                 const GridExponential& exponential, Take take) {
-    if (distance == GridDistance::small_numbers)
-        by_lookup<rows, GridDistance::small_numbers>(lookup, z, x, exponential, take);
-    else if (distance == GridDistance::bytes)
-        by_lookup<rows, GridDistance::bytes>(lookup, z, x, exponential, take);
-    else
-        by_lookup<rows, GridDistance::numbers>(lookup, z, x, exponential, take);
-}
-
 template <int rows>
-void row_values(GridDistance distance, GridLookup lookup, const GridRows& z, const GridPanels& x,
+void row_values(bool bits, GridLookup lookup, const GridRows& z, const GridPanels& x,
                 const GridExponential& exponential, float* const* out) {
-    by_distance<rows>(distance, lookup, z, x, exponential, Store{out});
-}
-
-void sums(int rows, GridDistance distance, GridLookup lookup, const GridRows& z, const GridPanels& x,
-          const GridExponential& exponential, const float* coef, double* const* sums) {
-    if (rows == 1)
-        by_distance<1>(distance, lookup, z, x, exponential, AddProducts<1>{coef, sums, {}});
-    else
-        by_distance<side_by_side>(distance, lookup, z, x, exponential, AddProducts<side_by_side>{coef, sums, {}});
-}
-
-#else
-
-template <int rows, GridDistance distance, class Lookup>
-void panel_values(const GridRows& z, const GridPanels& x, const GridExponential& exponential, float* const* out) {
-    Store take{out};
-    panel_loop<rows, distance, Lookup>(z, x, exponential, take);
-}
-
-template <int rows, GridDistance distance>
-void bit_values(GridLookup lookup, const GridRows& z, const GridPanels& x, const GridExponential& exponential,
-                float* const* out) {
+    if (!bits) {
+        const bool table = lookup == GridLookup::table;
+        return (table ? panel_values<rows, false, Table> : panel_values<rows, false, Polynomial>)(z, x, exponential,
+                                                                                                  out);
+    }
 #if defined(__AVX512F__)
     switch (lookup) {
-        case GridLookup::below_32: return panel_values<rows, distance, Registers<32> >(z, x, exponential, out);
-        case GridLookup::below_64: return panel_values<rows, distance, Registers<64> >(z, x, exponential, out);
-        case GridLookup::below_128: return panel_values<rows, distance, Registers<128> >(z, x, exponential, out);
+        case GridLookup::below_32: return panel_values<rows, true, Registers<32> >(z, x, exponential, out);
+        case GridLookup::below_64: return panel_values<rows, true, Registers<64> >(z, x, exponential, out);
+        case GridLookup::below_128: return panel_values<rows, true, Registers<128> >(z, x, exponential, out);
         default: break;
     }
-#else
-    (void)lookup;
 #endif
-    panel_values<rows, distance, Table>(z, x, exponential, out);
+    panel_values<rows, true, Table>(z, x, exponential, out);
 }
 
-template <int rows>
-void row_values(GridDistance distance, GridLookup lookup, const GridRows& z, const GridPanels& x,
-                const GridExponential& exponential, float* const* out) {
-    constexpr GridDistance numbers = GridDistance::numbers;
-    switch (distance) {
-        case GridDistance::different_bits:
-            return bit_values<rows, GridDistance::different_bits>(lookup, z, x, exponential, out);
-        case GridDistance::common_bits:
-            return bit_values<rows, GridDistance::common_bits>(lookup, z, x, exponential, out);
-        default: break;
-    }
-    if (lookup == GridLookup::polynomial)
-        panel_values<rows, numbers, Polynomial>(z, x, exponential, out);
-    else
-        panel_values<rows, numbers, Table>(z, x, exponential, out);
-}
-
-#endif
-
-void values(int rows, GridDistance distance, GridLookup lookup, const GridRows& z, const GridPanels& x,
+void values(int rows, bool bits, GridLookup lookup, const GridRows& z, const GridPanels& x,
             const GridExponential& exponential, float* const* out) {
-    if (rows == 1)
-        row_values<1>(distance, lookup, z, x, exponential, out);
-    else
-        row_values<side_by_side>(distance, lookup, z, x, exponential, out);
+    (rows == 1 ? row_values<1> : row_values<side_by_side>)(bits, lookup, z, x, exponential, out);
 }
 
 }  // namespace
 
 extern const GridLoops grid;
-#if defined(FASTSVM_GRID_SUMS)
-constexpr std::int32_t small = Words<GridDistance::small_numbers>::small,
-                       small_sum = Words<GridDistance::small_numbers>::small_sum;
-const GridLoops grid = {side_by_side, numbers, small, small_sum, 0u, norm, values, sums, &grid_codes};
+#if defined(FASTSVM_GRID_CODES)
+const GridLoops grid = {side_by_side, numbers, 0u, norm, values, &grid_codes};
 #else
-const GridLoops grid = {side_by_side, numbers, 0, 0, numbers == 4 ? 0x80808080u : 0u, norm, values, nullptr, nullptr};
+const GridLoops grid = {side_by_side, numbers, numbers == 4 ? 0x80808080u : 0u, norm, values, nullptr};
 #endif
 
 }  // namespace FASTSVM_ISA

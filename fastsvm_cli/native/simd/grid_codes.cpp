@@ -1,7 +1,7 @@
 // The loops of grid_loops.h for four-bit codes.
 #include "simd/grid_registers.h"
 
-#if defined(FASTSVM_GRID_SUMS)
+#if defined(FASTSVM_GRID_CODES)
 
 namespace fastsvm {
 namespace FASTSVM_ISA {
@@ -79,6 +79,15 @@ private:
     }
 };
 #endif
+
+// For `nothing` at most 2^24: single precision holds every d below.
+struct ShortPolynomial : Polynomial {
+    using Polynomial::Polynomial;
+    F operator()(I d) const {
+        const F most = __builtin_convertvector(d, F);
+        return power(d, most, lost(most));
+    }
+};
 
 struct Halves {
     ShortPolynomial power;
@@ -202,6 +211,22 @@ struct Store {
         store(out + at + 2 * width, c);
         store(out + at + 3 * width, d);
     }
+};
+
+// Sums of kernel values times coefficients (B25): as many partial sums as a register has numbers.
+struct Sums {
+    typedef double D __attribute__((vector_size(4 * width)));
+    D low{}, high{};
+    void add(F four) {
+#if defined(__AVX2__)
+        low += (D)_mm256_cvtps_pd(_mm256_castps256_ps128((__m256)four));
+        high += (D)_mm256_cvtps_pd(_mm256_extractf128_ps((__m256)four, 1));
+#else
+        low += (D)vcvt_f64_f32(vget_low_f32((float32x4_t)four));
+        high += (D)vcvt_high_f64_f32((float32x4_t)four);
+#endif
+    }
+    void put(double* sums) const { store(sums, low), store(sums + width / 2, high); }
 };
 
 struct AddProducts {

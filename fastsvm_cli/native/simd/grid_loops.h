@@ -6,8 +6,8 @@ namespace fastsvm {
 
 // Rows and vectors are on one grid: |x - z|^2 is a whole number D times the squared step (B30 of PROOFS.md), and K =
 // exp(-gamma step^2 D). Their numbers are in 32-bit words or in four-bit codes. A word holds 32 one-bit features, or a
-// few numbers of 8 bits (16 if the machine cannot multiply and add bytes). A code, in a byte of its own, holds four
-// features of two levels or two of up to four.
+// few numbers of 8 bits (16 if the machine cannot multiply and add bytes of four words). A code, in a byte of its own,
+// holds four features of two levels or two of up to four.
 
 // A few rows side by side, without the words that no sum needs.
 struct GridRows {
@@ -15,7 +15,6 @@ struct GridRows {
     const std::int32_t* at;  // (count): index of each word in a vector
     const std::uint32_t* words;
     const std::int32_t* norms;  // (rows): for bits, the number set; for numbers, GridLoops::norm
-    std::int64_t run;           // words whose products fit 16-bit sums
 };
 
 // Vectors as words, in panels.
@@ -38,13 +37,8 @@ struct GridExponential {
     float by_eight[16], by_sixteen[16];
 };
 
-// The term of a word in the sum that gives D. different_bits: its differing bits; common_bits: bits set in both, if
-// words are omitted; numbers: products, as D = |x|^2 + |z|^2 - 2 x.z; bytes: the same, of numbers below
-// GridLoops::small; small_numbers: as bytes, with the products of several words summed in 16 bits.
-enum class GridDistance { different_bits, common_bits, numbers, bytes, small_numbers };
-// Where exp is from. below_n: the smallest table above D, for bits and codes (codes: a product of two numbers).
-// polynomial: for numbers. short_polynomial: if GridExponential::nothing <= 2^24, for codes, and for numbers on
-// machines with `small`.
+// Where exp is from. below_n: the smallest table above D, for bits and codes (codes: a product of two numbers). table,
+// polynomial: for words. short_polynomial: if GridExponential::nothing <= 2^24, for codes.
 enum class GridLookup { below_32, below_64, below_128, below_256, table, polynomial, short_polynomial };
 
 constexpr int codes_per_table = 16;
@@ -79,22 +73,17 @@ struct GridCodeLoops {
                  const GridExponential& exponential, const float* coef, double factor, double* sums);
 };
 
-// Loops for words, and for codes if the machine has them.
+// Loops for words, and for codes if the machine has them. D = |x|^2 + |z|^2 - 2 x.z, where x.z of bits is the number
+// set in both: words that are 0 in all rows can be omitted.
 struct GridLoops {
-    int rows;     // rows side by side; the loops also take one
-    int numbers;  // per word
-    // Numbers below `small` are four to a word; their products are summed in 16 bits, up to small_sum for each of the
-    // four. 0: no such loops.
-    std::int32_t small, small_sum;
+    int rows;              // rows side by side; the loops also take one
+    int numbers;           // per word
     std::uint32_t offset;  // exclusive-ored into vectors' words, since the second factor is signed
     // |z|^2 less the share of `offset` in -2 x.z, from sums of numbers and squares.
     std::int32_t (*norm)(std::int32_t sum, std::int32_t squares);
-    // out[r][s] = K for `rows` rows and all vectors.
-    void (*values)(int rows, GridDistance distance, GridLookup lookup, const GridRows& z, const GridPanels& x,
+    // out[r][s] = K for `rows` rows and all vectors. bits: whether words hold bits, not numbers.
+    void (*values)(int rows, bool bits, GridLookup lookup, const GridRows& z, const GridPanels& x,
                    const GridExponential& exponential, float* const* out);
-    // Adds these values times coef[s] to sums[r][...] (B25); or null.
-    void (*sums)(int rows, GridDistance distance, GridLookup lookup, const GridRows& z, const GridPanels& x,
-                 const GridExponential& exponential, const float* coef, double* const* sums);
     const GridCodeLoops* codes;  // or null
 };
 

@@ -1,13 +1,12 @@
-// Registers of 32-bit numbers, powers of two, and sums of kernel values, for grid.cpp and grid_codes.cpp.
+// Registers of 32-bit numbers, and powers of two, for grid.cpp and grid_codes.cpp.
 #pragma once
 #include "simd/grid_loops.h"
 #include "simd/isa.h"
 #include "simd/loops.h"
 
-// Compiles the loops with byte permutations and products, and those that sum kernel values. (AVX-512 has only the loops
-// that were measured on it.)
+// Compiles the loops for codes, which permute bytes. (AVX-512 has only the loops that were measured on it.)
 #if defined(FASTSVM_NEON) || (defined(__AVX2__) && !defined(__AVX512F__))
-#define FASTSVM_GRID_SUMS
+#define FASTSVM_GRID_CODES
 #endif
 
 namespace fastsvm {
@@ -92,35 +91,6 @@ protected:
     }
 #endif
 };
-
-#if defined(FASTSVM_GRID_SUMS)
-// For `nothing` at most 2^24: single precision holds every d below.
-struct ShortPolynomial : Polynomial {
-    using Polynomial::Polynomial;
-    F operator()(I d) const {
-        const F most = __builtin_convertvector(d, F);
-        return power(d, most, lost(most));
-    }
-};
-
-// Sums of kernel values times coefficients (B25): as many partial sums as a register has numbers.
-struct Sums {
-    typedef double D __attribute__((vector_size(4 * width)));
-    D low, high;
-    explicit Sums(const double* sums) : low(load<D>(sums)), high(load<D>(sums + width / 2)) {}
-    Sums() : low{}, high{} {}
-    void add(F four) {
-#if defined(__AVX2__)
-        low += (D)_mm256_cvtps_pd(_mm256_castps256_ps128((__m256)four));
-        high += (D)_mm256_cvtps_pd(_mm256_extractf128_ps((__m256)four, 1));
-#else
-        low += (D)vcvt_f64_f32(vget_low_f32((float32x4_t)four));
-        high += (D)vcvt_high_f64_f32((float32x4_t)four);
-#endif
-    }
-    void put(double* sums) const { store(sums, low), store(sums + width / 2, high); }
-};
-#endif
 
 }  // namespace
 }  // namespace FASTSVM_ISA

@@ -21,29 +21,12 @@ struct PlainWords {
     std::int64_t count;  // of words read
 };
 
-// An earlier row's indices as text, with ':'; dense rows repeat most.
-struct IndexTexts {
-    static constexpr std::int64_t most = 1024;     // words; none are stored of a longer row
-    static constexpr std::int64_t most_bytes = 8;  // per word
-    struct Word {
-        std::uint64_t text;  // from its lowest byte on
-        std::int32_t index;
-        std::uint16_t bytes, others;  // length of `text`; unused bits above it
-    };
-    std::int64_t count = 0;
-    Word words[most];
-};
-
 struct TextLoops {
     ByteCounts (*count)(const char* text, std::int64_t size, char separator);
     // Reads plain index:value words from p, one blank or tab after each: up to eight index digits and fifteen value
     // bytes, optional minus, decimal, no exponent. Values equal read_double's. Returns where it stopped: the row's LF,
     // a word that is not plain, or one less than 80 bytes before `end`; p if the machine has no loop.
     const char* (*read_plain)(const char* p, const char* end, PlainWords& words);
-    // read_plain from a row's first word, at most as far as `before`. Words with equal index text are read two at a
-    // time; `repeated` counts them.
-    const char* (*read_alike)(const char* p, const char* end, const IndexTexts& before, PlainWords& words,
-                              std::int64_t& repeated);
 };
 
 }  // namespace fastsvm

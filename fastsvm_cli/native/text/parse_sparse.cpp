@@ -7,7 +7,6 @@
 #include "text/blanks.h"
 #include "text/error_messages.h"
 #include "text/numbers.h"
-#include "text/row_before.h"
 #include "text/text_slice.h"
 
 namespace fastsvm {
@@ -104,7 +103,6 @@ template <bool scaled> void parse_sparse(TextSlice& slice, const Format& format,
     std::int64_t* row_end = target.row_end + slice.row_base;
     double* norm = target.squared_norms + slice.row_base;
     EntryWriter<scaled> entries(slice, target, format);
-    RowBefore row_before;
     std::int32_t max_index = 0;
     const auto stop = [&](std::string error) { slice.error = std::move(error); };
 
@@ -128,8 +126,6 @@ template <bool scaled> void parse_sparse(TextSlice& slice, const Format& format,
             good = false;
         }
         const char* const first_word = p;
-        std::int64_t repeated = 0;
-        if (good && row_before.texts().count > 0) p = entries.take_alike(p, end, row_before.texts(), last, repeated);
         bool plain = *p != '\n';  // expect plain words next
         while (good) {
             if (plain) {
@@ -213,8 +209,6 @@ template <bool scaled> void parse_sparse(TextSlice& slice, const Format& format,
         }
         ++p;
         entries.end_row();
-        if (!scaled && slice.increasing)
-            row_before.end_row(first_word, entries.row_indices(), entries.row_count(), repeated);
         max_index = std::max(max_index, entries.last_index());
         leading += format.leading_count;
         *norm++ = entries.squared_norm();

@@ -99,20 +99,6 @@ public:
         return p;
     }
 
-    // As take_plain, for a row's first words, if their indices repeat those of `before` (read_alike). Reads nothing if
-    // scaled.
-    const char* take_alike(const char* p, const char* end, const IndexTexts& before, std::int64_t& last,
-                           std::int64_t& repeated) {
-        if constexpr (!scaled) {
-            PlainWords words{indices_ + count_, values_ + count_, no_limit, last, squared_norm_, 0};
-            p = loops().text->read_alike(p, end, before, words, repeated);
-            count_ += words.count;
-            squared_norm_ = words.squared_norm;
-            last = words.last;
-        }
-        return p;
-    }
-
     void end_row() {
         if constexpr (scaled) {
             put_shifted(std::numeric_limits<std::int64_t>::max());
@@ -123,8 +109,6 @@ public:
     void drop_row() { count_ = row_; }
 
     std::int64_t count() const { return count_; }  // of all rows
-    const std::int32_t* row_indices() const { return indices_ + row_; }
-    std::int64_t row_count() const { return count_ - row_; }
     double squared_norm() const { return squared_norm_; }
     // Largest index written in this row.
     std::int32_t last_index() const { return count_ > row_ ? indices_[count_ - 1] : 0; }
