@@ -14,7 +14,6 @@
 #include "exact/reference/reference.h"
 #include "exact/reference/rounding.h"
 #include "exact/reference/svm_model.h"
-#include "exact/values/column_lists.h"
 #include "exact/values/panels.h"
 #include "exact/votes.h"
 #include "simd/pool.h"

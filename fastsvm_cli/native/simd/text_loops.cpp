@@ -1,10 +1,8 @@
 // Compiled without contraction: squared norms are sums of rounded products.
-#include "simd/text_loops.h"
+#include "simd/loops.h"
 
 #include <cstddef>
 #include <cstdint>
-
-#include "simd/loops.h"
 
 #if defined(__AVX2__)
 #include <immintrin.h>

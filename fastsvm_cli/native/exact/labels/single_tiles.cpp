@@ -181,7 +181,6 @@ void SingleTiles::values(const Block& block, std::int64_t from, std::int64_t to,
             const std::int64_t columns = std::min(column_block_, columns_ - c);
             for (std::int64_t r = 0; r < rows.rows; r += row_panel) {
                 const std::int64_t now = std::min<std::int64_t>(row_panel, rows.rows - r);
-                if (column_blocks_ > 1) read_ahead(x + columns * panel, columns, r, now, rows.rows);
                 loops().tiles->single_powers(
                     static_cast<int>(now), vectors, columns, c == 0, c + column_block_ >= columns_,
                     rows.row_panels.data() + r * columns_ + c * row_panel, rows.norms.data() + r, x, norms_.data() + s,

@@ -7,7 +7,7 @@
 #include "exact/labels/kernel_tiles.h"
 #include "exact/reference/svm_model.h"
 #include "simd/aligned.h"
-#include "simd/tiles.h"
+#include "simd/loops.h"
 #include "text/features.h"
 
 namespace fastsvm {

@@ -1,4 +1,4 @@
-// Panels: kernel values, in double precision, of rows with vectors in panels.
+// Kernel values, in double precision, of rows with vectors in panels (Panels) or, if sparse, in lists (ColumnLists).
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -78,20 +78,30 @@ private:
     std::vector<double> value_;
 };
 
+// Vectors listed by feature, instead of panels if few entries are shared. For RBF, and kernels of inner products that
+// are not normalized.
+class ColumnLists {
+public:
+    // order: rows of `vectors`, -1 for padding, in whole `lanes`.
+    ColumnLists(const Kernel& kernel, const Rows& vectors, const Features& features,
+                const std::vector<std::int64_t>& order);
+    std::int64_t size() const { return static_cast<std::int64_t>(norms_.size()); }
+    // out[s] = K(z, x_s) for every vector of the order: (size). row: z.
+    void kernel_values(const Columns& row, double squared_norm, double* out) const;
+
+private:
+    Kernel kernel_;
+    Aligned<double> norms_;            // |x|^2, in that order
+    std::vector<std::int64_t> start_;  // (d + 1)
+    std::vector<std::int32_t> vector_;
+    std::vector<double> value_;
+};
+
 // Least share of non-zeros for dense panels: a scattered product costs about as much as eight side by side.
 constexpr double sparse_density = 1.0 / 16;
 inline bool dense(const Rows& vectors, std::int64_t features) {
     return static_cast<double>(vectors.indices.size()) >=
            sparse_density * static_cast<double>(vectors.rows) * static_cast<double>(features);
-}
-// Moves the next columns of a panel nearer while `rows` rows pass the columns before them, a share for the `now` rows
-// from `at` on. Processors read ahead too late. One row is read as fast as memory gives.
-template <class T>
-inline void read_ahead(const T* next, std::int64_t columns, std::int64_t at, std::int64_t now, std::int64_t rows) {
-    constexpr int line = 64 / sizeof(T);
-    if (rows <= row_panel) return;
-    for (std::int64_t c = at * columns / rows; c < (at + now) * columns / rows; ++c)
-        for (int s = 0; s < panel; s += line) __builtin_prefetch(next + c * panel + s, 0, 2);
 }
 // Whether a row with this many entries meets dense panels in register tiles, not entry by entry.
 bool in_tiles(double entries, std::int64_t features);
