@@ -188,7 +188,7 @@ void GridTiles::lay_out(const Rows& vectors, const std::vector<std::int64_t>& or
         }
     }
     zero_ = words;
-    padded_ = (static_cast<std::int64_t>(order.size()) + panel - 1) / panel * panel;
+    padded_ = whole(static_cast<std::int64_t>(order.size()), panel);
     pack(vectors, order);
 }
 
@@ -209,7 +209,7 @@ void GridTiles::pack(const Rows& vectors, const std::vector<std::int64_t>& order
         return;
     }
     norms_.assign(static_cast<std::size_t>(padded_), 0);
-    blocks_.assign(static_cast<std::size_t>(padded_ * words_), binary_ ? 0 : loops_.offset);
+    blocks_.assign(padded_, words_, binary_ ? 0 : loops_.offset);
     std::vector<std::uint32_t> any(static_cast<std::size_t>(words_), 0);
     std::int64_t filled = 0, needed = 0, tiles = 0;
     for (std::int64_t s = 0; s < n; ++s) {
@@ -223,7 +223,7 @@ void GridTiles::pack(const Rows& vectors, const std::vector<std::int64_t>& order
         }
         norms_[s] = numbers.squares;
         largest_squares_ = std::max(largest_squares_, numbers.squares);
-        std::uint32_t* const to = blocks_.data() + s / panel * words_ * panel + s % panel;
+        std::uint32_t* const to = blocks_.at(s, 0);
         for (std::int64_t w = 0; w < words_; ++w) to[w * panel] ^= words[w];
     }
     if (tiles) needed_ = static_cast<double>(needed) / static_cast<double>(tiles);
@@ -358,7 +358,7 @@ GridRows GridTiles::rows_of(const Taken& b, std::size_t tile) {
 }
 
 GridPanels GridTiles::panels(std::int64_t from, std::int64_t to) const {
-    return {(to - from) / panel, words_, blocks_.data() + from * words_, norms_.data() + from};
+    return {(to - from) / panel, words_, blocks_.at(from, 0), norms_.data() + from};
 }
 
 void GridTiles::add_sums(const KernelTiles::Block& block, std::int64_t n, std::int64_t from, std::int64_t to,

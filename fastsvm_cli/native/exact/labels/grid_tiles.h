@@ -79,9 +79,9 @@ private:
     std::vector<std::uint32_t> zero_;  // (words): a row without entries
     std::int32_t zero_sum_ = 0, zero_squares_ = 0;
     std::int64_t padded_ = 0;
-    std::optional<GridCodes> codes_;  // if not in words
-    Aligned<std::uint32_t> blocks_;   // (panels, words, panel)
-    Aligned<std::int32_t> norms_;     // (padded)
+    std::optional<GridCodes> codes_;     // if not in words
+    PanelMatrix<std::uint32_t> blocks_;  // (padded, words)
+    Aligned<std::int32_t> norms_;        // (padded)
     std::int32_t largest_squares_ = 0;
     double off_ = 0;
     Aligned<float> table_;

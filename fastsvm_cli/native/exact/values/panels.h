@@ -21,8 +21,8 @@ struct PreparedRow {
 struct PreparedRows {
     std::vector<PreparedRow> rows;
     std::vector<std::int64_t> in_row_panels, by_entry;  // row numbers: in register tiles, and others
-    Aligned<double> row_panels;                         // (panels, d, panel)
-    Aligned<double> row_panel_norms;                    // (panels, panel): |z|^2
+    PanelMatrix<double, row_panel> row_panels;          // (rows, d)
+    Aligned<double> row_panel_norms;                    // (rows, in whole panels): |z|^2
 };
 
 // Vectors in panels, dense by column (a row costs its own non-zeros times the vectors), or, if sparse, by entry.
@@ -56,9 +56,7 @@ public:
     bool dense() const { return dense_; }
     std::int64_t features() const { return features_.size(); }
     // Vector s and the next ones of its panel, by column, `panel` apart; dense only.
-    const double* columns_from(std::int64_t s) const {
-        return blocks_.data() + s / panel * panel * features_.size() + s % panel;
-    }
+    const double* columns_from(std::int64_t s) const { return blocks_.at(s, 0); }
     // Column of a LIBSVM index, or -1.
     std::int32_t column(std::int32_t index) const { return features_.column(index); }
 
@@ -72,7 +70,7 @@ private:
     bool dense_ = true;
     Aligned<double> norms_;              // (padded)
     std::vector<double> inverse_roots_;  // (padded): 1 / sqrt(k(x, x)), if normalized
-    Aligned<double> blocks_;             // (panels, d, panel)
+    PanelMatrix<double> blocks_;         // (padded, d)
     std::vector<std::int64_t> start_;    // (padded + 1), if sparse
     std::vector<std::int32_t> column_;
     std::vector<double> value_;
