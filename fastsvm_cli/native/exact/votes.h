@@ -5,8 +5,6 @@
 
 namespace fastsvm {
 
-constexpr int candidates_tried = 3;  // for the winner, before a row of many classes is left open
-
 // LIBSVM's choice, the first class with most votes, or -1 if open (B21 of PROOFS.md). low, high: (classes), certain and
 // possible votes.
 inline int elected(int classes, const int* low, const int* high) {
