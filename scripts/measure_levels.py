@@ -26,7 +26,7 @@ VECTORS = 4096
 #: Features of the two models, and of models with few entries.
 FEATURES, SPARSE = (16, 128), 1000
 #: (levels, share of non-zero features).
-GRIDS = [(2, 0.2), (17, 0.8), (200, 0.8)]
+GRIDS = [(2, 0.2), (200, 0.8)]
 #: Costs of a grid, by its features per word.
 GRID_COSTS = {16: "codes", 32: "bits", 4: "bytes", 2: "halves"}
 #: Entries of rows, for the panels; shares of non-zero features, for the lists.

@@ -15,7 +15,6 @@
 #include <vector>
 
 #include "engine/model.h"
-#include "text/scale_rows.h"
 #include "text/scaling.h"
 
 using namespace nb::literals;

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "text/number_lines.h"
+#include "text/numbers.h"
 #include "text/parse.h"
 #include "text/scaling.h"
 

@@ -2,7 +2,7 @@
 #include "bind/bind.h"
 
 #include "simd/instruction_sets.h"
-#include "simd/stop.h"
+#include "simd/parallel.h"
 
 NB_MODULE(_native, m) {
     m.doc() = "The native core: parsing, scoring and formatting.";

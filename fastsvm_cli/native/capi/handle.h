@@ -11,7 +11,7 @@
 #include "engine/predictor.h"
 #include "simd/pool.h"
 #include "text/rows.h"
-#include "text/scale_rows.h"
+#include "text/scaling.h"
 
 namespace fastsvm {
 

@@ -6,7 +6,6 @@
 
 #include "engine/model_error.h"
 #include "engine/words.h"
-#include "text/number_lines.h"
 #include "text/numbers.h"
 #include "text/parse.h"
 

@@ -48,16 +48,8 @@ bool lacks_only_line_end(std::string_view text, bool precomputed) {
 
 // LIBSVM's serial is a vector's first value, truncated, whatever its index and the other entries.
 Rows serials_of(const Rows& vectors, std::int64_t first_line) {
-    Rows out;
-    out.rows = vectors.rows;
-    out.leading_count = vectors.leading_count;
-    out.leading = Array<double>(vectors.rows * vectors.leading_count);
+    Rows out = Rows::allocated(vectors.rows, vectors.rows, vectors.leading_count);
     std::copy_n(vectors.leading.data(), out.leading.size(), out.leading.data());
-    out.indptr = Array<std::int64_t>(vectors.rows + 1);
-    out.indices = Array<std::int32_t>(vectors.rows);
-    out.values = Array<double>(vectors.rows);
-    out.squared_norms = Array<double>(vectors.rows);
-    out.indptr[0] = 0;
     for (std::int64_t row = 0; row < vectors.rows; ++row) {
         const bool empty = vectors.begin(row) == vectors.end(row);
         const double value = empty ? -1 : vectors.values[vectors.begin(row)];

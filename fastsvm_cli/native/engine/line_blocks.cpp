@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "text/numbers.h"
-#include "text/parse_around.h"
+#include "text/parse.h"
 
 namespace fastsvm {
 

@@ -5,7 +5,7 @@
 
 #include "engine/checksum.h"
 #include "engine/compiled_text.h"
-#include "text/number_lines.h"
+#include "text/numbers.h"
 
 namespace fastsvm {
 

@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "simd/parallel.h"
-#include "simd/stop.h"
 
 namespace fastsvm {
 

@@ -14,7 +14,6 @@
 #include "exact/reference/reference.h"
 #include "exact/reference/rounding.h"
 #include "exact/reference/svm_model.h"
-#include "exact/values/column_lists.h"
 #include "exact/values/panels.h"
 #include "exact/votes.h"
 #include "simd/pool.h"
@@ -74,8 +73,6 @@ private:
     int likely_class(const double* kernel_values) const;
     struct OwnSums;
     void meet(std::int64_t of_rows, std::int64_t of_columns, Block& block, OwnSums& sums) const;
-    template <class Value> int vote(const Rounding::Row& rounding, Votes& votes, Value value) const;
-    void shares_of_classes(const double* kernel_values, double* shares) const;
     void sums_of_class(std::int64_t c, const double* kernel_values, std::vector<double>& own, double* sums) const;
     // Whether probabilities skip level 3: it leaves too many sampled vectors open, or costs as much as level 4.
     bool odds_at_once(const Odds& odds) const;

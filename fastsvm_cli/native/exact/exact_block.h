@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "exact/exact.h"
-#include "exact/values/column_lists.h"
 #include "exact/values/panels.h"
 #include "simd/parallel.h"
 #include "text/features.h"

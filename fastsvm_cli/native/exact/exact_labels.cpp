@@ -10,11 +10,6 @@
 
 namespace fastsvm {
 
-namespace {
-// Classes tried before all pairs vote; with few classes that saves nothing.
-constexpr int few_classes = 16;
-}  // namespace
-
 // Class of the nearest vector or, without distances, of the largest sum of kernel values.
 int Exact::likely_class(const double* kernel_values) const {
     int best = 0;
@@ -63,38 +58,6 @@ void Exact::sums_of_class(std::int64_t c, const double* kernel_values, std::vect
     }
 }
 
-// Shares of class c's vectors in the sums of its pairs: (classes, classes - 1), by coefficient column.
-void Exact::shares_of_classes(const double* kernel_values, double* shares) const {
-    const std::int64_t others = model_.classes() - 1;
-    const double* coef = model_.vectors->leading.data();
-    for (std::int64_t c = 0; c <= others; ++c, shares += others) {
-        std::fill_n(shares, others, 0.0);
-        for (std::int64_t s = 0; s < model_.nr_sv[c]; ++s, coef += others)
-            loops().add_scaled(others, kernel_values[class_start_[c] + s], coef, shares);
-    }
-}
-
-// Class that all pairs i < j elect, or -1.
-template <class Value> int Exact::vote(const Rounding::Row& rounding, Votes& votes, Value value) const {
-    constexpr int together = 8;  // columns, so that contributions are read line by line
-    const int classes = static_cast<int>(model_.classes());
-    // Values above this exceed their radius, which grows by less than 1e-9 of them.
-    const double sure = rounding_->radius_of_any(rounding, 0.0) * (1 + 1e-8);
-    votes.begin();
-    for (int from = 0; from < classes; from += together) {
-        const int to = std::min(classes, from + together);
-        for (int i = 0; i < to; ++i)
-            for (int j = std::max(i + 1, from); j < to; ++j) {
-                const double x = value(i, j), size = std::fabs(x);
-                if (size > sure || size > rounding_->radius(model_.pair_of(i, j), rounding, x))  // false for NaN
-                    votes.cast(i, j, x > 0);
-                else
-                    votes.leave_undecided(i, j);
-            }
-    }
-    return votes.elect();
-}
-
 // Labels in double precision, several classes; open rows go to block.undecided.
 void Exact::elect(const Rows& rows, const std::int64_t* which, std::int64_t n, Block& block,
                   std::int32_t* winner) const {
@@ -129,8 +92,7 @@ void Exact::elect(const Rows& rows, const std::int64_t* which, std::int64_t n, B
         } else if (!in_panels_) {
             layout().lists->kernel_values(block.columns[r], rows.squared_norms[which[r]], values);
         }
-        const int most = classes > few_classes ? candidates_tried : classes;
-        int found = votes.winner(linear_ ? 0 : likely_class(values), most, [&](int c, int* won) {
+        const int found = votes.winner(linear_ ? 0 : likely_class(values), [&](int c, int* won) {
             if (!linear_) sums_of_class(c, values, block.own, block.sums.data());
             for (int other = 0; other < classes; ++other) {
                 if (other == c) continue;
@@ -142,21 +104,6 @@ void Exact::elect(const Rows& rows, const std::int64_t* which, std::int64_t n, B
                 won[other] = !known ? 0 : (value > 0) == (c < other) ? 1 : -1;
             }
         });
-        if (found < 0 && most < classes && linear_) {
-            found = vote(rounding, votes, [&](int i, int j) {
-                const std::int64_t pair = model_.pair_of(i, j);
-                return values[pair] - model_.rho[pair];
-            });
-        } else if (found < 0 && most < classes) {
-            const std::size_t others = static_cast<std::size_t>(classes - 1);
-            block.own.resize(static_cast<std::size_t>(classes) * others);
-            const double* const shares = block.own.data();
-            shares_of_classes(values, block.own.data());
-            found = vote(rounding, votes, [&](std::size_t i, std::size_t j) {
-                return shares[i * others + j - 1] + shares[j * others + i] -
-                       model_.rho[model_.pair_of(static_cast<std::int64_t>(i), static_cast<std::int64_t>(j))];
-            });
-        }
         if (found < 0)
             block.undecided.push_back(which[r]);
         else

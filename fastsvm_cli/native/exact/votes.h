@@ -5,8 +5,6 @@
 
 namespace fastsvm {
 
-constexpr int candidates_tried = 3;  // for the winner, before a row of many classes is left open
-
 // LIBSVM's choice, the first class with most votes, or -1 if open (B21 of PROOFS.md). low, high: (classes), certain and
 // possible votes.
 inline int elected(int classes, const int* low, const int* high) {
@@ -21,12 +19,12 @@ class Votes {
 public:
     explicit Votes(int classes) : classes_(classes), low_(classes), high_(classes), met_(classes), won_(classes) {}
 
-    // Class that svm-predict elects, or -1 if open after `most` candidates. meet(candidate, won) sets won[other] for
+    // Class that svm-predict elects, or -1 if open after all candidates. meet(candidate, won) sets won[other] for
     // every other class: 1 if the candidate provably has the pair's vote, -1 if the other has it, 0 if open. likely:
     // the first candidate; the next ones have the most possible votes.
-    template <class Meet> int winner(int likely, int most, Meet meet) {
+    template <class Meet> int winner(int likely, Meet meet) {
         begin_candidates();
-        for (int candidate = likely; candidate >= 0 && most > 0; candidate = next_candidate(), --most) {
+        for (int candidate = likely; candidate >= 0; candidate = next_candidate()) {
             meet(candidate, won());
             if (const int found = count(candidate); found >= 0) return found;
         }
@@ -59,23 +57,13 @@ public:
         return best;
     }
 
-    // The same from all pairs: begin, cast each pair once, in any order, then elect.
-    void begin() {
-        std::fill(low_.begin(), low_.end(), 0);
-        std::fill(high_.begin(), high_.end(), 0);
-    }
+    // The same from all pairs, none undecided: begin, cast each pair once, in any order, then elect.
+    void begin() { std::fill(low_.begin(), low_.end(), 0); }
     void cast(int i, int j, bool for_i) {  // no branch: signs are unpredictable
         low_[i] += for_i;
         low_[j] += !for_i;
     }
-    void leave_undecided(int i, int j) {
-        ++high_[i];
-        ++high_[j];
-    }
-    int elect() {
-        for (int c = 0; c < classes_; ++c) high_[c] += low_[c];
-        return elected(classes_, low_.data(), high_.data());
-    }
+    int elect() const { return static_cast<int>(std::max_element(low_.begin(), low_.end()) - low_.begin()); }
 
 private:
     int classes_;

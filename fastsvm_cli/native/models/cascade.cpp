@@ -18,6 +18,8 @@ namespace fastsvm {
 
 namespace {
 
+constexpr int candidates_tried = 3;  // for the winner, before a row of many classes is left open
+
 constexpr std::int64_t cascade_rows = 512;
 
 // A worker's own calls start no threads.

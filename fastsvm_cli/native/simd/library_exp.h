@@ -1,6 +1,6 @@
 // The C library's exp, and vector loops that give the same bits.
 #pragma once
-#include "simd/reference_lanes.h"
+#include "simd/loops.h"
 
 namespace fastsvm {
 

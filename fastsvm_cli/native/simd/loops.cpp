@@ -15,6 +15,7 @@ namespace {
 
 typedef Wide<double, lanes> v8;  // in one, two or four registers
 typedef Wide<double, register_bytes / 8> vd;
+typedef Wide<double, panel> Whole;
 constexpr int doubles = register_bytes / 8;
 static_assert(lanes % doubles == 0, "whole registers");
 
@@ -23,49 +24,19 @@ FASTSVM_INLINE void store(double* p, v8 x) { x.store(p); }
 FASTSVM_INLINE v8 splat(double x) { return v8::splat(x); }
 
 void panel_dots(const double* block, std::int64_t count, const std::int32_t* columns, const double* x, double* out) {
-    v8 s0 = splat(0), s1 = splat(0), s2 = splat(0), s3 = splat(0);
-    for (std::int64_t e = 0; e < count; ++e) {
-        const double* const b = block + static_cast<std::int64_t>(columns[e]) * panel;
-        const double w = x[e];
-        s0 += w * load(b);
-        s1 += w * load(b + lanes);
-        s2 += w * load(b + 2 * lanes);
-        s3 += w * load(b + 3 * lanes);
-    }
-    store(out, s0);
-    store(out + lanes, s1);
-    store(out + 2 * lanes, s2);
-    store(out + 3 * lanes, s3);
+    Whole sums = Whole::splat(0);
+    for (std::int64_t e = 0; e < count; ++e)
+        sums += x[e] * Whole::load(block + static_cast<std::int64_t>(columns[e]) * panel);
+    sums.store(out);
 }
 
 void panel_distances(const double* block, std::int64_t d, const double* x, double outside, double* out) {
-    v8 s0 = splat(outside), s1 = s0, s2 = s0, s3 = s0;
+    Whole sums = Whole::splat(outside);
     for (std::int64_t c = 0; c < d; ++c, block += panel) {
-        const v8 z = splat(x[c]);
-        const v8 d0 = load(block) - z, d1 = load(block + lanes) - z, d2 = load(block + 2 * lanes) - z,
-                 d3 = load(block + 3 * lanes) - z;
-        s0 += d0 * d0;
-        s1 += d1 * d1;
-        s2 += d2 * d2;
-        s3 += d3 * d3;
+        const Whole difference = Whole::load(block) - x[c];
+        sums += difference * difference;
     }
-    store(out, s0);
-    store(out + lanes, s1);
-    store(out + 2 * lanes, s2);
-    store(out + 3 * lanes, s3);
-}
-
-void lane_dots(const double* block, std::int64_t count, const std::int32_t* columns, const double* x, double* out) {
-    v8 s0 = splat(0), s1 = s0, s2 = s0, s3 = s0;
-    std::int64_t e = 0;
-    for (; e + 4 <= count; e += 4) {
-        s0 += x[e] * load(block + static_cast<std::int64_t>(columns[e]) * panel);
-        s1 += x[e + 1] * load(block + static_cast<std::int64_t>(columns[e + 1]) * panel);
-        s2 += x[e + 2] * load(block + static_cast<std::int64_t>(columns[e + 2]) * panel);
-        s3 += x[e + 3] * load(block + static_cast<std::int64_t>(columns[e + 3]) * panel);
-    }
-    for (; e < count; ++e) s0 += x[e] * load(block + static_cast<std::int64_t>(columns[e]) * panel);
-    store(out, (s0 + s1) + (s2 + s3));
+    sums.store(out);
 }
 
 // Four sums of every fourth product, for `groups` times `lanes` vectors: keeps the processor busy.
@@ -342,7 +313,6 @@ const Loops table = {
     &double_polynomials,
     panel_dots,
     panel_distances,
-    lane_dots,
     lane_distances,
     tile_dots,
     part_dots,

@@ -9,7 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include "simd/stop.h"
 #include "system/platform.h"
 
 namespace fastsvm {

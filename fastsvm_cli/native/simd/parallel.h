@@ -1,4 +1,5 @@
-// Threads: their number, and loops whose parts they share.
+// Threads: their number, loops whose parts they share, and checks during long work whether to stop, such as for Ctrl-C
+// in Python.
 #pragma once
 #include <cstdint>
 
@@ -39,5 +40,23 @@ void parallel_workers(std::int64_t n, std::int64_t grain, const Callable<Parts&>
 // Calls body(first, last) for disjoint parts that cover [0, n), `grain` long except the last; with one thread, for one
 // part. Otherwise as parallel_workers.
 void parallel_for(std::int64_t n, std::int64_t grain, const Callable<std::int64_t, std::int64_t>& body);
+
+// Sets the calling thread's check, or none if null. It is called now and then on this thread, between parts of its work
+//. If it throws, the work ends on all threads.
+void check_while_working(void (*check)());
+
+// Calls the thread's check, unless it was called in the last 50 milliseconds.
+void check_now_and_then();
+
+// Disables checks on this thread during its lifetime.
+class NoChecks {
+public:
+    NoChecks();
+    ~NoChecks();
+    NoChecks(const NoChecks&) = delete;
+
+private:
+    void (*const check_)();
+};
 
 }  // namespace fastsvm

@@ -1,6 +1,5 @@
-#include "simd/polynomials.h"
-
 #include "simd/loops.h"
+
 #include "simd/packed.h"
 #include "simd/wide.h"
 

@@ -1,6 +1,5 @@
-#include "simd/products.h"
-
 #include "simd/loops.h"
+
 #include "simd/wide.h"
 
 namespace fastsvm {

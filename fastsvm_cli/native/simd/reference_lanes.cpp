@@ -1,55 +1,21 @@
 // Compiled without contraction: a fused multiply-add rounds once where LIBSVM rounds twice.
-#include "simd/reference_lanes.h"
+#include "simd/loops.h"
 
 #include <cmath>
 
 #include "simd/glibc_exp.h"
 #include "simd/library_exp.h"
-#include "simd/registers.h"
+#include "simd/wide.h"
 
 namespace fastsvm {
 namespace FASTSVM_ISA {
 namespace {
 
-// Registers of rows: one row's sums are dependent, different rows' are not.
-template <int registers> struct Lanes {
-    vd v[registers];
-    static FASTSVM_INLINE Lanes zero() {
-        Lanes x;
-#pragma GCC unroll 8
-        for (int w = 0; w < registers; ++w) x.v[w] = vd{};
-        return x;
-    }
-    static FASTSVM_INLINE Lanes of(const double* p) {
-        Lanes x;
-#pragma GCC unroll 8
-        for (int w = 0; w < registers; ++w) x.v[w] = load(p + doubles * w);
-        return x;
-    }
-    FASTSVM_INLINE void put(double* p) const {
-#pragma GCC unroll 8
-        for (int w = 0; w < registers; ++w) store(p + doubles * w, v[w]);
-    }
-    FASTSVM_INLINE void add_products(const double* a, double b) {
-#pragma GCC unroll 8
-        for (int w = 0; w < registers; ++w) v[w] += load(a + doubles * w) * b;
-    }
-    // By y - x: the square is the same.
-    FASTSVM_INLINE void add_squares(const double* x, double y) {
-#pragma GCC unroll 8
-        for (int w = 0; w < registers; ++w) {
-            const vd d = y - load(x + doubles * w);
-            v[w] += d * d;
-        }
-    }
-    FASTSVM_INLINE void add_square(double y) {
-#pragma GCC unroll 8
-        for (int w = 0; w < registers; ++w) v[w] += y * y;
-    }
-};
-
-// Leaves enough registers for the rest of a loop.
+// Rows side by side: one row's sums are dependent, different rows' are not. Leaves enough registers for the rest of a
+// loop.
 template <int rows> constexpr int rows_at_once = rows < 8 * doubles ? rows : 8 * doubles;
+
+template <class V> FASTSVM_INLINE void add_square(V& sum, V x) { sum += x * x; }
 
 bool same_indices(const LaneEntries& x, const LaneEntries& y) {
     return x.count == y.count &&
@@ -58,78 +24,72 @@ bool same_indices(const LaneEntries& x, const LaneEntries& y) {
 
 template <int rows> void squared_distances(const LaneEntries& x, const LaneEntries& y, double* out) {
     constexpr int now = rows_at_once<rows>;
+    typedef Wide<double, now> V;
     const bool same = same_indices(x, y);
     for (int from = 0; from < rows; from += now) {
         const double* const values = x.values + from;
-        Lanes<now / doubles> sum = Lanes<now / doubles>::zero();
+        V sum = V::splat(0);
         std::int64_t i = 0, j = 0;
         if (same) {
-            for (; i < x.count; ++i) sum.add_squares(values + i * rows, y.values[i]);
+            for (; i < x.count; ++i) add_square(sum, y.values[i] - V::load(values + i * rows));
             j = i;
         }
         while (i < x.count && j < y.count) {
             if (x.indices[i] == y.indices[j])
-                sum.add_squares(values + i++ * rows, y.values[j++]);
+                add_square(sum, y.values[j++] - V::load(values + i++ * rows));
             else if (x.indices[i] > y.indices[j])
-                sum.add_square(y.values[j++]);
+                sum = sum + y.values[j] * y.values[j], ++j;
             else
-                sum.add_squares(values + i++ * rows, 0.0);
+                add_square(sum, V::load(values + i++ * rows));
         }
-        for (; i < x.count; ++i) sum.add_squares(values + i * rows, 0.0);
-        for (; j < y.count; ++j) sum.add_square(y.values[j]);
-        sum.put(out + from);
+        for (; i < x.count; ++i) add_square(sum, V::load(values + i * rows));
+        for (; j < y.count; ++j) sum = sum + y.values[j] * y.values[j];
+        sum.store(out + from);
     }
 }
 
 template <int rows> void dots(const LaneEntries& x, const LaneEntries& y, double* out) {
     constexpr int now = rows_at_once<rows>;
+    typedef Wide<double, now> V;
     const bool same = same_indices(x, y);
     for (int from = 0; from < rows; from += now) {
         const double* const values = x.values + from;
-        Lanes<now / doubles> sum = Lanes<now / doubles>::zero();
+        V sum = V::splat(0);
         std::int64_t i = 0, j = 0;
         if (same)
-            for (; i < x.count; ++i) sum.add_products(values + i * rows, y.values[i]);
+            for (; i < x.count; ++i) sum += V::load(values + i * rows) * y.values[i];
         while (i < x.count && j < y.count) {
             if (x.indices[i] == y.indices[j])
-                sum.add_products(values + i++ * rows, y.values[j++]);
+                sum += V::load(values + i++ * rows) * y.values[j++];
             else if (x.indices[i] > y.indices[j])
                 ++j;
             else
                 ++i;
         }
-        sum.put(out + from);
+        sum.store(out + from);
     }
 }
 
 template <int rows>
 void add_terms(std::int64_t count, const double* coef, std::int64_t stride, const double* values, double* sums) {
     constexpr int now = rows_at_once<rows>;
+    typedef Wide<double, now> V;
     for (int from = 0; from < rows; from += now) {
-        Lanes<now / doubles> sum = Lanes<now / doubles>::of(sums + from);
-        for (std::int64_t t = 0; t < count; ++t) sum.add_products(values + t * rows + from, coef[t * stride]);
-        sum.put(sums + from);
+        V sum = V::load(sums + from);
+        for (std::int64_t t = 0; t < count; ++t) sum += V::load(values + t * rows + from) * coef[t * stride];
+        sum.store(sums + from);
     }
 }
 
 void powers(std::int64_t n, double gamma, double coef0, int degree, double* values) {
-    constexpr int registers = reference_lanes / doubles;
+    typedef Wide<double, reference_lanes> V;
     for (std::int64_t s = 0; s < n; s += reference_lanes) {
-        vd base[registers], result[registers];
-#pragma GCC unroll 4
-        for (int w = 0; w < registers; ++w) {
-            base[w] = gamma * load(values + s + w * doubles) + coef0;
-            result[w] = all(1);
-        }
+        V base = gamma * V::load(values + s) + coef0, result = V::splat(1);
         for (int t = degree; t > 0; t /= 2) {
-#pragma GCC unroll 4
-            for (int w = 0; w < registers; ++w) {
-                if (t % 2 == 1) result[w] *= base[w];
-                base[w] = base[w] * base[w];
-            }
+            if (t % 2 == 1) result *= base;
+            base *= base;
         }
-#pragma GCC unroll 4
-        for (int w = 0; w < registers; ++w) store(values + s + w * doubles, result[w]);
+        result.store(values + s);
     }
 }
 

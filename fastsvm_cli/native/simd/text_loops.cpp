@@ -1,10 +1,8 @@
 // Compiled without contraction: squared norms are sums of rounded products.
-#include "simd/text_loops.h"
+#include "simd/loops.h"
 
 #include <cstddef>
 #include <cstdint>
-
-#include "simd/loops.h"
 
 #if defined(__AVX2__)
 #include <immintrin.h>
@@ -176,20 +174,18 @@ inline std::int64_t read_one_digits(const char* p, Window& window, Written& writ
     return word;
 }
 
-// Reads a word up to `stop` with of_index index digits. points: bits from the number's first byte on. Returns whether
-// it is plain, with an index above the last.
-template <class Points>
-inline bool read_word(const char* word, std::int64_t of_index, const char* stop, const Points& points,
+// Reads a word of a window at p, up to `stop`. Returns whether it is plain, with an index above the last.
+inline bool read_word(const char* p, const Window& window, std::int64_t word, std::int64_t stop,
                       const ToWhole& to_whole, Written& written) {
+    const std::int64_t of_index = lowest(window.colons) - word;
     if (static_cast<Bits>(of_index - 1) > 7) return false;
-    const char* const number = word + of_index + 1;
-    const std::int64_t length = stop - number;
+    const std::int64_t number = word + of_index + 1, length = stop - number;
     if (static_cast<Bits>(length - 1) > 14) return false;
-    const std::size_t point = static_cast<std::size_t>(lowest(points(number) | Bits{1} << length));
-    const Shape& shape = shapes.of[shape_number(*number == '-', static_cast<std::size_t>(length), point)];
+    const std::size_t point = static_cast<std::size_t>(lowest(window.points >> number | Bits{1} << length));
+    const Shape& shape = shapes.of[shape_number(p[number] == '-', static_cast<std::size_t>(length), point)];
     const std::size_t whole_index = static_cast<std::size_t>(of_index);
     // Index and number side by side, in halves of a register.
-    const __m256i both = _mm256_sub_epi8(load_two(word, number), _mm256_set1_epi8('0'));
+    const __m256i both = _mm256_sub_epi8(load_two(p + word, p + number), _mm256_set1_epi8('0'));
     const __m256i digits =
         _mm256_shuffle_epi8(both, load_two(shapes.of[shape_number(false, whole_index, whole_index)].from, shape.from));
     if (!to_whole.are_digits(digits)) return false;
@@ -219,8 +215,7 @@ const char* read_plain(const char* p, const char* end, PlainWords& words) {
         while (more && window.ends) {
             const std::int64_t stop = lowest(window.ends);
             if (p[stop] != ' ' && p[stop] != '\n' && p[stop] != '\t') break;
-            const auto points = [&](const char* number) { return window.points >> (number - p); };
-            if (!read_word(p + word, lowest(window.colons) - word, p + stop, points, to_whole, written)) break;
+            if (!read_word(p, window, word, stop, to_whole, written)) break;
             more = p[stop] != '\n';
             word = more ? stop + 1 : stop;
             window.ends &= window.ends - 1;
@@ -235,144 +230,7 @@ const char* read_plain(const char* p, const char* end, PlainWords& words) {
     return p;
 }
 
-// Finds where the words of the row at p begin, one blank or the LF after each, and where the next one would. Returns
-// their number; 0 if above `most`, or if they end less than bytes_read before `end`.
-std::int64_t find_words(const char* p, const char* end, std::uint32_t* begins) {
-    constexpr std::int64_t most = IndexTexts::most;
-    const __m256i blank = _mm256_set1_epi8(' '), line_feed = _mm256_set1_epi8('\n');
-    std::int64_t found = 0;
-    begins[0] = 0;
-    for (std::uint32_t at = 0; end - p - at >= bytes_read && found <= most && at < 1u << 30; at += 64) {
-        Bits blanks = 0, line_feeds = 0;
-        for (int half = 0; half < 64; half += 32) {
-            const __m256i x = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p + at + half));
-            const auto equal = [&](__m256i to) {
-                return static_cast<Bits>(static_cast<std::uint32_t>(_mm256_movemask_epi8(_mm256_cmpeq_epi8(x, to))))
-                       << half;
-            };
-            blanks |= equal(blank);
-            line_feeds |= equal(line_feed);
-        }
-        Bits bits = (blanks | line_feeds) & (line_feeds ^ (line_feeds - 1));  // up to the first LF
-        const std::int64_t here = __builtin_popcountll(bits);
-        for (std::int64_t i = found; i < found + here; i += 8)
-            for (int j = 1; j <= 8; ++j) {
-                begins[i + j] = at + 1 + static_cast<std::uint32_t>(lowest(bits));
-                bits &= bits - 1;
-            }
-        found += here;
-        if (line_feeds) {
-            found -= found > 1 && begins[found] == begins[found - 1] + 1;  // a blank before the LF
-            return found <= most ? found : 0;
-        }
-    }
-    return 0;
-}
-
-// In memory: the compiler would rebuild registers.
-struct Constants {
-    alignas(32) std::uint8_t point[32], zero[32], nine[32], tens[32];
-    alignas(32) std::uint16_t hundreds[16], ten_thousands[16];
-    alignas(32) std::uint32_t parts[8];  // first halves of two numbers, then the last ones
-};
-
-constexpr Constants make_constants() {
-    Constants all{};
-    for (int i = 0; i < 32; ++i) {
-        all.point[i] = '.';
-        all.zero[i] = '0';
-        all.nine[i] = 9;
-        all.tens[i] = i % 2 ? 1 : 10;
-    }
-    for (int i = 0; i < 16; ++i) {
-        all.hundreds[i] = i % 2 ? 1 : 100;
-        all.ten_thousands[i] = i % 2 ? 1 : 10000;
-    }
-    for (int i = 0; i < 4; ++i) all.parts[i] = static_cast<std::uint32_t>(i % 2 * 4 + i / 2);
-    return all;
-}
-
-constexpr Constants constants = make_constants();
-
-inline __m256i constant(const void* of) { return _mm256_load_si256(static_cast<const __m256i*>(of)); }
-
-const char* read_alike(const char* p, const char* end, const IndexTexts& before, PlainWords& words,
-                       std::int64_t& repeated) {
-    while (p < end && *p == ' ') ++p;
-    std::uint32_t begins[IndexTexts::most + 1 + 64 + 8];  // with a margin for a window's words after the row
-    const std::uint32_t *begin = begins, *const begins_end = begins + find_words(p, end, begins);
-    const IndexTexts::Word *word = before.words, *const words_end = word + before.count;
-    Written written{words.indices, words.values, words.last, words.squared_norm};
-    bool plain = true;
-    std::int64_t others = 0;
-    while (plain && begin < begins_end && word < words_end) {
-        // Two at a time, while indices repeat.
-        for (; begin + 1 < begins_end && word + 1 < words_end; word += 2, begin += 2) {
-            Bits text[2];
-            __builtin_memcpy(text, p + begin[0], sizeof text[0]);
-            __builtin_memcpy(text + 1, p + begin[1], sizeof text[1]);
-            if ((text[0] ^ word[0].text) << word[0].others | (text[1] ^ word[1].text) << word[1].others) break;
-            const char* const number[2] = {p + begin[0] + word[0].bytes, p + begin[1] + word[1].bytes};
-            const std::size_t length[2] = {static_cast<std::size_t>(p + begin[1] - 1 - number[0]),
-                                           static_cast<std::size_t>(p + begin[2] - 1 - number[1])};
-            if (length[0] - 1 > 14 || length[1] - 1 > 14) break;
-            const __m256i both = load_two(number[0], number[1]);
-            const Bits points =
-                static_cast<std::uint32_t>(_mm256_movemask_epi8(_mm256_cmpeq_epi8(both, constant(constants.point))));
-            const auto shape = [&](int i) -> const Shape& {
-                const std::int64_t point = lowest(points >> 16 * i | Bits{1} << length[i]);
-                return shapes.of[shape_number(*number[i] == '-', length[i], static_cast<std::size_t>(point))];
-            };
-            const Shape &first = shape(0), &second = shape(1);
-            const __m256i digits =
-                _mm256_shuffle_epi8(_mm256_sub_epi8(both, constant(constants.zero)), load_two(first.from, second.from));
-            const __m256i above_nine = _mm256_subs_epu8(digits, constant(constants.nine));
-            if (!_mm256_testz_si256(above_nine, above_nine)) break;
-            const __m256i by_four =
-                _mm256_madd_epi16(_mm256_maddubs_epi16(digits, constant(constants.tens)), constant(constants.hundreds));
-            const __m256i halves =
-                _mm256_madd_epi16(_mm256_packus_epi32(by_four, by_four), constant(constants.ten_thousands));
-            // As in read_word: below 2^53, exact, and one division.
-            const __m128i parts =
-                _mm256_castsi256_si128(_mm256_permutevar8x32_epi32(halves, constant(constants.parts)));
-            const __m128d whole = _mm_fmadd_pd(_mm_cvtepi32_pd(parts), _mm_set1_pd(1e8),
-                                               _mm_cvtepi32_pd(_mm_unpackhi_epi64(parts, parts)));
-            const __m128d values = _mm_div_pd(whole, _mm_setr_pd(first.divisor, second.divisor));
-            _mm_storeu_pd(written.value_out, values);
-            written.value_out += 2;
-            *written.index_out++ = word[0].index;
-            *written.index_out++ = word[1].index;
-            const __m128d squares = _mm_mul_pd(values, values);
-            written.squared_norm += squares[0];
-            written.squared_norm += squares[1];
-        }
-        if (begin > begins) written.last = written.index_out[-1];
-        if (begin == begins_end || word == words_end) break;
-        // A single word: the last one, or one that does not repeat.
-        const char* const text = p + *begin;
-        const auto bits = [](const char* at, char byte) {
-            return static_cast<Bits>(_mm_movemask_epi8(_mm_cmpeq_epi8(load(at), _mm_set1_epi8(byte))));
-        };
-        const auto points = [&](const char* number) { return bits(number, '.'); };
-        plain = read_word(text, lowest(bits(text, ':')), p + begin[1] - 1, points, ToWhole(), written);
-        others += plain;
-        begin += plain;
-        while (word < words_end && word->index <= written.last) ++word;
-    }
-    words.count = begin - begins;
-    repeated = words.count - others;
-    words.last = written.last;
-    words.squared_norm = written.squared_norm;
-    if (begin == begins) return p;
-    return p + *begin - (p[*begin - 1] == '\n');  // not past the LF
-}
-
 #else
-
-const char* read_alike(const char* p, const char*, const IndexTexts&, PlainWords& words, std::int64_t&) {
-    words.count = 0;
-    return p;
-}
 
 const char* read_plain(const char* p, const char*, PlainWords& words) {
     words.count = 0;
@@ -384,7 +242,7 @@ const char* read_plain(const char* p, const char*, PlainWords& words) {
 }  // namespace
 
 extern const TextLoops text;
-const TextLoops text = {count, read_plain, read_alike};
+const TextLoops text = {count, read_plain};
 
 }  // namespace FASTSVM_ISA
 }  // namespace fastsvm

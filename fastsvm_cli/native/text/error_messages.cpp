@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-#include "text/blanks.h"
+#include "text/numbers.h"
 #include "text/scaling.h"
 
 namespace fastsvm {

@@ -283,8 +283,7 @@ Rows rows_from_csr(const MatrixView& leading, const MatrixView& indptr, const Ma
             }
             return why;
         });
-    for (std::int64_t r = 0; r < out.rows; ++r)
-        if (out.end(r) > out.begin(r)) out.max_index = std::max(out.max_index, out.indices[out.end(r) - 1]);
+    out.find_max_index();
     return out;
 }
 
@@ -363,8 +362,7 @@ Rows rows_from_columns(const MatrixView& indptr, const MatrixView& indices, cons
             },
             [&](std::int64_t) { return std::string("entries of one column found whose sum overflows"); }, first_row);
     }
-    for (std::int64_t r = 0; r < out.rows; ++r)
-        if (out.end(r) > out.begin(r)) out.max_index = std::max(out.max_index, out.indices[out.end(r) - 1]);
+    out.find_max_index();
     return out;
 }
 

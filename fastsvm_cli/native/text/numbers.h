@@ -1,8 +1,29 @@
-// Decimal text and numbers, without locale, allocation or exceptions.
+// Words of text, and decimal numbers, without locale or exceptions.
 #pragma once
+#include <cstddef>
 #include <cstdint>
+#include <string>
+#include <vector>
 
 namespace fastsvm {
+
+// ---- blanks, words and line ends in text that ends in '\n'
+
+inline bool is_blank(char c) { return c == ' ' || c == '\t'; }
+
+// Whether p is at a line end. A CR is a blank only before LF; elsewhere it is an error in a word, like VT and FF.
+// LIBSVM takes these for blanks in some places, and drops the text after them in others.
+inline bool at_line_end(const char* p) { return *p == '\n' || (*p == '\r' && p[1] == '\n'); }
+
+inline bool ends_word(const char* p) { return is_blank(*p) || at_line_end(p); }
+
+// Skips blanks, and a CR before LF.
+inline const char* skip_blanks(const char* p) {
+    while (is_blank(*p)) ++p;
+    return *p == '\r' && p[1] == '\n' ? p + 1 : p;
+}
+
+// ---- single numbers, without allocation
 
 // Exact powers of ten.
 inline constexpr double power_of_ten[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
@@ -51,5 +72,25 @@ char* write_shortest(char* p, double value);       // shortest text that reads b
 char* write_shortest(char* p, float value);        // same in single precision
 char* write_repr(char* p, double value);           // the same, as Python's repr: 1.0, 1e-05
 char* write_g(char* p, double value, int digits);  // printf's %.<digits>g
+
+// ---- numbers in bodies of compiled models
+
+// The result of read_numbers().
+struct NumberLines {
+    std::vector<double> numbers;
+    std::size_t at = 0;  // offset after their line end, or of the error
+    std::string error;   // found instead; or empty
+};
+
+// Reads `count` numbers from text[offset:], separated by blanks and line ends, then a line end. single: they must be in
+// single precision's range.
+NumberLines read_numbers(const char* text, std::size_t size, std::int64_t offset, std::int64_t count, bool single);
+
+// Formats one line of the shortest texts that read back equal.
+std::string format_numbers(const double* numbers, std::size_t count);
+std::string format_numbers(const float* numbers, std::size_t count);
+
+// Rounds numbers to the stored precision, single or double. Returns whether all are finite.
+bool round_to_stored(std::vector<double>& numbers, bool single);
 
 }  // namespace fastsvm

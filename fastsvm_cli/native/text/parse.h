@@ -2,6 +2,8 @@
 #pragma once
 #include <cstddef>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "text/rows.h"
 
@@ -36,6 +38,16 @@ struct ParseResult {
 // Parses up to the first error. text: whole lines, ends in '\n'. first_line: number of the text's first line. Uses all
 // threads; their number does not affect the result.
 ParseResult parse(const char* text, std::size_t size, std::int64_t first_line, const Format& format);
+
+struct AroundResult {
+    Rows rows;  // of valid lines; first_line: of the text
+    // The first errors, with line numbers.
+    std::vector<std::pair<std::int64_t, std::string>> errors;
+    std::int64_t fields = -1;  // dense: values per row, as in the first valid one
+};
+
+// As parse(), but skips malformed lines, and returns only the first `keep` errors.
+AroundResult parse_around(const char* text, std::size_t size, std::int64_t first_line, Format format, std::size_t keep);
 
 std::int64_t count_lines(const char* text, std::size_t size);
 

@@ -10,19 +10,6 @@ namespace fastsvm {
 
 namespace {
 
-Rows empty_rows(std::int64_t rows, std::int64_t entries, int leading_count) {
-    Rows out;
-    out.rows = rows;
-    out.leading_count = leading_count;
-    out.leading = Array<double>(rows * leading_count);
-    out.indptr = Array<std::int64_t>(rows + 1);
-    out.indices = Array<std::int32_t>(entries);
-    out.values = Array<double>(entries);
-    out.squared_norms = Array<double>(rows);
-    out.indptr[0] = 0;
-    return out;
-}
-
 // Copies rows first, ..., last - 1 of `from` to `to`, from row `at` on, where its entries end.
 void copy_rows(const Rows& from, std::int64_t first, std::int64_t last, Rows& to, std::int64_t at) {
     const std::int64_t begin = from.indptr[first], end = from.indptr[last], entry = to.indptr[at];
@@ -41,6 +28,25 @@ void add_gaps(const std::vector<Gap>& gaps, std::int64_t rows, Rows& to) {
 }
 
 }  // namespace
+
+Rows Rows::allocated(std::int64_t rows, std::int64_t entries, int leading_count) {
+    Rows out;
+    out.rows = rows;
+    out.leading_count = leading_count;
+    out.leading = Array<double>(rows * leading_count);
+    out.indptr = Array<std::int64_t>(rows + 1);
+    out.indices = Array<std::int32_t>(entries);
+    out.values = Array<double>(entries);
+    out.squared_norms = Array<double>(rows);
+    out.indptr[0] = 0;
+    return out;
+}
+
+void Rows::find_max_index() {
+    max_index = 0;
+    for (std::int64_t r = 0; r < rows; ++r)
+        if (end(r) > begin(r)) max_index = std::max(max_index, indices[end(r) - 1]);
+}
 
 void Rows::add_gap(const Gap& gap) {
     if (gaps.empty() || gaps.back().row != gap.row) {
@@ -70,7 +76,7 @@ Rows select_rows(const Rows& from, const std::vector<std::int64_t>& requested) {
         entries += from.end(r) - from.begin(r);
     }
     const std::int64_t n = static_cast<std::int64_t>(requested.size());
-    Rows to = empty_rows(n, entries, from.leading_count);
+    Rows to = Rows::allocated(n, entries, from.leading_count);
     to.first_line = from.first_line;
     to.max_index = from.max_index;
     std::int64_t at = 0;
@@ -80,7 +86,7 @@ Rows select_rows(const Rows& from, const std::vector<std::int64_t>& requested) {
 
 Rows slice_rows(const Rows& from, std::int64_t first, std::int64_t last) {
     if (first < 0 || last < first || last > from.rows) throw std::out_of_range("row out of range");
-    Rows to = empty_rows(last - first, from.indptr[last] - from.indptr[first], from.leading_count);
+    Rows to = Rows::allocated(last - first, from.indptr[last] - from.indptr[first], from.leading_count);
     to.first_line = from.line_numbers({first})[0];
     for (const Gap& gap : from.gaps)
         if (gap.row > first && gap.row < last) to.add_gap({gap.row - first, gap.lines, gap.bad});
@@ -99,7 +105,7 @@ Rows concatenate_rows(const std::vector<std::shared_ptr<const Rows>>& parts) {
         rows += part->rows;
         entries += part->indices.size();
     }
-    Rows to = empty_rows(rows, entries, parts.empty() ? 1 : parts[0]->leading_count);
+    Rows to = Rows::allocated(rows, entries, parts.empty() ? 1 : parts[0]->leading_count);
     if (!parts.empty()) to.first_line = parts[0]->first_line;
     std::int64_t at = 0;
     for (const auto& part : parts) {

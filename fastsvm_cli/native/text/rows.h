@@ -88,6 +88,10 @@ struct Rows {
     std::vector<Gap> gaps;        // in order; at most one before a row
     bool increasing = true;       // indices within every row; false only with Format::any_order
 
+    // Rows with uninitialised memory for `rows` rows and this many entries, the first from entry 0.
+    static Rows allocated(std::int64_t rows, std::int64_t entries, int leading_count);
+    // Sets max_index from rows of increasing indices.
+    void find_max_index();
     // Appends a gap.
     void add_gap(const Gap& gap);
     // Line numbers of rows, which increase.

@@ -5,9 +5,9 @@
 #include <cstring>
 #include <limits>
 
-#include "text/blanks.h"
 #include "text/error_messages.h"
 #include "text/numbers.h"
+#include "text/text_slice.h"
 
 namespace fastsvm {
 
@@ -278,6 +278,44 @@ double Scaling::label(double value) const {
     if (value == label_high_) return label_limits_.upper;
     return label_limits_.lower +
            (label_limits_.upper - label_limits_.lower) * (value - label_low_) / (label_high_ - label_low_);
+}
+
+void scale_features(const Scaling& scaling, const Rows& rows, const ScaledTarget& target, ScaledRows& result) {
+    result.error.clear();
+    target.indptr[0] = 0;
+    Format format;
+    format.scaling = &scaling;
+    TextSlice all{};
+    EntryWriter<true> entries(all, {nullptr, target.indptr + 1, target.indices, target.values, target.squared_norms},
+                              format);
+    for (std::int64_t r = 0; r < rows.rows; ++r) {
+        entries.begin_row();
+        for (std::int64_t e = rows.begin(r); e < rows.end(r); ++e)
+            if (!entries.put(rows.indices[e], rows.values[e])) {
+                result.error = scaling_error(scaling, rows.indices[e], "a value");
+                result.error_row = r;
+                return;
+            }
+        entries.end_row();
+    }
+    entries.end_slice(nullptr);
+    result.rows.max_index = all.max_index;
+    result.rows.scaling = all.scaling;
+}
+
+ScaledRows scale_rows(const Scaling& scaling, const Rows& rows) {
+    ScaledRows result;
+    Rows& out = result.rows;
+    out = Rows::allocated(rows.rows, ScaledTarget::entries(scaling, rows), rows.leading_count);
+    out.first_line = rows.first_line;
+    out.gaps = rows.gaps;
+    std::copy_n(rows.leading.data(), rows.rows * rows.leading_count, out.leading.data());
+    scale_features(scaling, rows, {out.indptr.data(), out.squared_norms.data(), out.indices.data(), out.values.data()},
+                   result);
+    if (!result.error.empty()) return result;
+    out.indices.truncate(out.indptr[rows.rows]);
+    out.values.truncate(out.indptr[rows.rows]);
+    return result;
 }
 
 }  // namespace fastsvm

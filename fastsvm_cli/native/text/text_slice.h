@@ -37,11 +37,14 @@ struct Target {
     double* squared_norms;
 };
 
-// Writes a slice's entries row by row, scaled if requested.
+// Writes a slice's rows entry by entry, scaled if requested.
 template <bool scaled> class EntryWriter {
 public:
-    EntryWriter(const TextSlice& slice, const Target& target, const Format& format)
-        : indices_(target.indices + slice.entry_base),
+    EntryWriter(TextSlice& slice, const Target& target, const Format& format)
+        : slice_(slice),
+          row_end_(target.row_end + slice.row_base),
+          squared_norms_(target.squared_norms + slice.row_base),
+          indices_(target.indices + slice.entry_base),
           values_(target.values + slice.entry_base),
           scaling_(format.scaling) {}
 
@@ -99,36 +102,24 @@ public:
         return p;
     }
 
-    // As take_plain, for a row's first words, if their indices repeat those of `before` (read_alike). Reads nothing if
-    // scaled.
-    const char* take_alike(const char* p, const char* end, const IndexTexts& before, std::int64_t& last,
-                           std::int64_t& repeated) {
-        if constexpr (!scaled) {
-            PlainWords words{indices_ + count_, values_ + count_, no_limit, last, squared_norm_, 0};
-            p = loops().text->read_alike(p, end, before, words, repeated);
-            count_ += words.count;
-            squared_norm_ = words.squared_norm;
-            last = words.last;
-        }
-        return p;
-    }
-
     void end_row() {
         if constexpr (scaled) {
             put_shifted(std::numeric_limits<std::int64_t>::max());
-            counts_.add(counts_of_row_);
+            slice_.scaling.add(counts_of_row_);
         }
+        if (count_ > row_ && indices_[count_ - 1] > slice_.max_index) slice_.max_index = indices_[count_ - 1];
+        *squared_norms_++ = squared_norm_;
+        *row_end_++ = slice_.entry_base + count_;
+        ++slice_.rows;
     }
 
     void drop_row() { count_ = row_; }
 
-    std::int64_t count() const { return count_; }  // of all rows
-    const std::int32_t* row_indices() const { return indices_ + row_; }
-    std::int64_t row_count() const { return count_ - row_; }
-    double squared_norm() const { return squared_norm_; }
-    // Largest index written in this row.
-    std::int32_t last_index() const { return count_ > row_ ? indices_[count_ - 1] : 0; }
-    const ScalingCounts& counts() const { return counts_; }
+    // end: after the last row.
+    void end_slice(const char* end) {
+        slice_.entries = count_;
+        slice_.end = end;
+    }
 
 private:
     static constexpr std::int64_t no_limit = std::numeric_limits<std::int64_t>::max();
@@ -146,13 +137,16 @@ private:
         if (shifted_ != end && shifted_->index == index) ++shifted_;
     }
 
+    TextSlice& slice_;
+    std::int64_t* row_end_;
+    double* squared_norms_;
     std::int32_t* const indices_;
     double* const values_;
     const Scaling* const scaling_;
     std::int64_t count_ = 0, row_ = 0;
     double squared_norm_ = 0;
     const Scaling::Feature* shifted_ = nullptr;  // next one
-    ScalingCounts counts_, counts_of_row_;
+    ScalingCounts counts_of_row_;
 };
 
 // Scales the label if requested. Returns false if the result is not finite.

@@ -17,8 +17,8 @@ constexpr std::int64_t code_bytes_at_a_time = 16 << 10;
 GridCodes::GridCodes(const GridCodeLoops& loops, int bits, std::int64_t codes, std::int64_t padded)
     : loops_(loops), codes_(codes), metric_(bits == 1) {
     tabulate(bits);
-    blocks_.assign(static_cast<std::size_t>(padded * codes), 0);
-    bases_.assign(static_cast<std::size_t>(2 * padded), 0);
+    blocks_.assign(padded, codes);
+    bases_.assign(padded, 2);
 }
 
 void GridCodes::tabulate(int bits) {
@@ -47,8 +47,7 @@ void GridCodes::tabulate(int bits) {
 }
 
 void GridCodes::put(std::int64_t s, const unsigned char* codes) {
-    unsigned char* const to =
-        blocks_.data() + s / panel * codes_ * panel + loops_.position(static_cast<int>(s % panel));
+    unsigned char* const to = blocks_.at(place(s), 0);
     for (std::int64_t c = 0; c < codes_; ++c) to[c * panel] = codes[c];
 }
 
@@ -56,8 +55,7 @@ void GridCodes::finish(const std::vector<std::int64_t>& order) {
     const std::int64_t n = static_cast<std::int64_t>(order.size());
     const auto each = [&](auto meet) {  // skips padding
         for (std::int64_t s = 0; s < n; ++s)
-            if (order[s] >= 0)
-                meet(s, blocks_.data() + s / panel * codes_ * panel + loops_.position(static_cast<int>(s % panel)));
+            if (order[s] >= 0) meet(s, blocks_.at(place(s), 0));
     };
     std::vector<std::int64_t> met(static_cast<std::size_t>(codes_ * kinds), 0);
     each([&](std::int64_t, const unsigned char* codes) {
@@ -79,7 +77,7 @@ void GridCodes::finish(const std::vector<std::int64_t>& order) {
         std::int64_t base = 0;
         for (std::int64_t c = 0; c < codes_; ++c) base += distance_[usual_[c]][codes[c * panel]];
         largest_base_ = std::max(largest_base_, base);
-        unsigned char* const to = bases_.data() + s / panel * 2 * panel + loops_.position(static_cast<int>(s % panel));
+        unsigned char* const to = bases_.at(place(s), 0);
         to[0] = static_cast<unsigned char>(base & 0xff);
         to[panel] = static_cast<unsigned char>(base >> 8);
     });
@@ -130,7 +128,7 @@ GridCodeRow GridCodes::row(const Rows& rows, std::int64_t r) const {
 }
 
 GridCodePanels GridCodes::panels(std::int64_t from, std::int64_t to) const {
-    return {(to - from) / panel, codes_, blocks_.data() + from * codes_, bases_.data() + 2 * from};
+    return {(to - from) / panel, codes_, blocks_.at(from, 0), bases_.at(from, 0)};
 }
 
 void GridCodes::values(const Rows& rows, std::int64_t r, std::int64_t from, std::int64_t to,

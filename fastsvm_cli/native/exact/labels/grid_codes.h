@@ -60,6 +60,10 @@ private:
     };
     void tabulate(int bits);
     GridCodeRow row(const Rows& rows, std::int64_t r) const;
+    // The row of vector s in `blocks_` and `bases_`.
+    std::int64_t place(std::int64_t s) const {
+        return s / panel * panel + loops_.position(static_cast<int>(s % panel));
+    }
     GridCodePanels panels(std::int64_t from, std::int64_t to) const;
 
     const GridCodeLoops& loops_;
@@ -72,9 +76,10 @@ private:
     std::vector<std::int32_t> farthest_;  // (codes, kinds)
     std::int64_t usual_farthest_ = 0, largest_base_ = 0;
     double unusual_ = 0;
-    bool metric_ = false;            // whether D itself obeys the triangle inequality (bits), or only its root
-    Aligned<unsigned char> blocks_;  // (panels, codes, panel)
-    Aligned<unsigned char> bases_;   // (panels, 2, panel)
+    bool metric_ = false;  // whether D itself obeys the triangle inequality (bits), or only its root
+    // Vectors of a panel in the order of GridCodeLoops::position.
+    PanelMatrix<unsigned char> blocks_;  // (padded, codes)
+    PanelMatrix<unsigned char> bases_;   // (padded, 2)
 };
 
 }  // namespace fastsvm

@@ -24,8 +24,6 @@ constexpr std::int64_t free_bytes = 64 << 20, bytes_per_entry = 24;
 constexpr std::int64_t most_tabulated = 1 << 14;
 // Panels in the fastest cache while rows pass.
 constexpr std::int64_t bytes_at_a_time = 24 << 10;
-// With shorter runs in 16 bits, sums in 32 bits are faster.
-constexpr std::int64_t short_run = 6;
 // Beyond exp(-88.03), K is 0 (B31).
 constexpr double farthest = 88.03;
 // Further off the grid, K has three digits, fewer than in single precision.
@@ -41,13 +39,11 @@ double moved(double gamma, double off) {
 
 struct GridTiles::Taken : KernelTiles::Block {
     struct Tile {
-        int rows, distinct;             // last row repeated up to `rows`
+        int rows;                       // an incomplete tile repeats its last row
         std::int64_t count, at, words;  // of words; where `at` and `words` begin
         std::int64_t row_numbers[16];   // row numbers
         std::int32_t norms[16];
-        GridDistance distance;
         GridLookup lookup;
-        std::int64_t run;
     };
     std::vector<double> error, factor;  // (n)
     GridCodes::Rows codes;
@@ -57,7 +53,7 @@ struct GridTiles::Taken : KernelTiles::Block {
     // Scratch of `take`: rows on the grid; any: the words of a tile.
     std::vector<std::uint32_t> numbers, any;
     std::vector<std::int64_t> row_numbers;
-    std::vector<std::int32_t> sum, squares, largest;
+    std::vector<std::int32_t> sum, squares;
 };
 
 std::unique_ptr<GridTiles> GridTiles::of(const SvmModel& model, const std::vector<std::int64_t>& order) {
@@ -86,10 +82,9 @@ GridTiles::GridTiles(const SvmModel& model, const std::vector<std::int64_t>& ord
       grid_(std::move(grid)),
       binary_(grid_.levels() <= 2),
       per_word_(place_in_words(grid_)),
-      row_levels_(binary_             ? 2
-                  : per_word_ == 8    ? 4
-                  : uses_small_sums() ? loops_.small
-                                      : Grid::most_levels) {
+      row_levels_(binary_          ? 2
+                  : per_word_ == 8 ? 4
+                                   : Grid::most_levels) {
     off_ = (grid_.off() + std::sqrt(grid_.zeros_off())) * (1 + 1e-9);
     lay_out(*model.vectors, order);
     tabulate();
@@ -103,13 +98,12 @@ double GridTiles::cost() const {
     return cost.of(products());
 }
 
-// Codes if supported; bytes if products are small enough.
+// Codes if supported.
 int GridTiles::place_in_words(const Grid& grid) {
     const GridLoops& loops = *fastsvm::loops().grid;
     const bool binary = grid.levels() <= 2;
     if (loops.codes && (binary || grid.numbers() <= 4)) return binary ? 16 : 8;
-    if (binary) return 32;
-    return grid.numbers() <= loops.small ? 4 : loops.numbers;
+    return binary ? 32 : loops.numbers;
 }
 
 namespace {
@@ -136,13 +130,10 @@ template <int per_word> void write_number(std::uint32_t* words, std::int64_t col
 template <int per_word> bool GridTiles::write_numbers(const Rows& rows, std::int64_t row, Numbers& out) const {
     std::copy(zero_.begin(), zero_.end(), out.words);
     // Local copies, which stores to words cannot alias.
-    Numbers now{out.words, zero_sum_, zero_squares_, zero_largest_, 0, 0, 0};
+    Numbers now{out.words, zero_sum_, zero_squares_, 0, 0, 0};
     const Grid::Quantizer quantizer = grid_.quantizer();
-    const unsigned char* const flipped = flipped_.data();
-    const Usual* const usual = usual_.data();
     const std::int32_t* const indices = rows.indices.data();
     const double* const values = rows.values.data();
-    constexpr bool binary = per_word == 32 || per_word == 16;
     const std::uint32_t levels = static_cast<std::uint32_t>(row_levels_);
     std::int64_t present = 0;
     for (std::int64_t e = rows.begin(row), end = rows.end(row); e < end; ++e) {
@@ -153,13 +144,6 @@ template <int per_word> bool GridTiles::write_numbers(const Rows& rows, std::int
             ++now.outsiders;
             continue;
         }
-        if constexpr (binary)
-            if (value == usual[column].value) {
-                now.off += usual[column].off;
-                ++now.sum;
-                write_number<per_word>(now.words, column, 1);
-                continue;
-            }
         std::int32_t number = 0;
         double off = 0;
         if (!quantizer.quantize(column, value, number, off) || static_cast<std::uint32_t>(number) >= levels)
@@ -167,13 +151,10 @@ template <int per_word> bool GridTiles::write_numbers(const Rows& rows, std::int
         now.off += off * off;
         std::int32_t zero = quantizer.zero(column);
         if (zero < 0) ++present, zero = 0;
-        if (binary) number ^= flipped[column], zero ^= flipped[column];
         now.sum += number - zero;
         now.squares += number * number - zero * zero;
-        now.largest = std::max(now.largest, number);
         write_number<per_word>(now.words, column, number);
     }
-    if (binary) now.squares = now.sum;
     out = now;
     return present == required_;
 }
@@ -192,33 +173,12 @@ void GridTiles::lay_out(const Rows& vectors, const std::vector<std::int64_t>& or
     const std::int64_t d = features_.size();
     const Grid::Quantizer quantizer = grid_.quantizer();
     words_ = std::max<std::int64_t>(1, (d + per_word_ - 1) / per_word_);
-    flipped_.assign(static_cast<std::size_t>(d), 0);
-    usual_.assign(static_cast<std::size_t>(d), {});
-    if (binary_) {  // the most frequent value becomes 0: few bits bound the distances
-        std::vector<std::int64_t> entries(static_cast<std::size_t>(d), 0), set = entries;
-        std::vector<Usual> first(static_cast<std::size_t>(2 * d));
-        for (std::int64_t e = 0; e < vectors.indices.size(); ++e) {
-            const std::int64_t column = features_.column(vectors.indices[e]);
-            std::int32_t number = 0;
-            double off = 0;
-            quantizer.quantize(column, vectors.values[e], number, off);
-            ++entries[column], set[column] += number;
-            first[2 * column + number] = {vectors.values[e], off * off};
-        }
-        for (std::int64_t c = 0; c < d; ++c) {
-            if (quantizer.zero(c) == 1) set[c] += vectors.rows - entries[c];
-            flipped_[c] = 2 * set[c] > vectors.rows;
-            if (quantizer.zero(c) == flipped_[c]) usual_[c] = first[2 * c + 1 - flipped_[c]];
-        }
-    }
     zero_.assign(static_cast<std::size_t>(words_), 0);
     std::vector<std::uint32_t> words = zero_;
     for (std::int64_t c = 0; c < d; ++c) {
         std::int32_t zero = quantizer.zero(c);
         if (zero < 0) ++required_, zero = 0;
-        if (binary_) zero ^= flipped_[c];
         zero_sum_ += zero, zero_squares_ += zero * zero;
-        zero_largest_ = std::max(zero_largest_, zero);
         switch (per_word_) {
             case 32: write_number<32>(words.data(), c, zero); break;
             case 16: write_number<16>(words.data(), c, zero); break;
@@ -228,14 +188,14 @@ void GridTiles::lay_out(const Rows& vectors, const std::vector<std::int64_t>& or
         }
     }
     zero_ = words;
-    padded_ = (static_cast<std::int64_t>(order.size()) + panel - 1) / panel * panel;
+    padded_ = whole(static_cast<std::int64_t>(order.size()), panel);
     pack(vectors, order);
 }
 
 void GridTiles::pack(const Rows& vectors, const std::vector<std::int64_t>& order) {
     const std::int64_t n = static_cast<std::int64_t>(order.size());
     std::vector<std::uint32_t> words(static_cast<std::size_t>(words_));
-    Numbers numbers{words.data(), 0, 0, 0, 0, 0, 0};
+    Numbers numbers{words.data(), 0, 0, 0, 0, 0};
     if (in_codes()) {
         const int per_code = per_word_ / 4;
         codes_.emplace(*loops_.codes, 4 / per_code,
@@ -249,7 +209,7 @@ void GridTiles::pack(const Rows& vectors, const std::vector<std::int64_t>& order
         return;
     }
     norms_.assign(static_cast<std::size_t>(padded_), 0);
-    blocks_.assign(static_cast<std::size_t>(padded_ * words_), binary_ ? 0 : loops_.offset);
+    blocks_.assign(padded_, words_, binary_ ? 0 : loops_.offset);
     std::vector<std::uint32_t> any(static_cast<std::size_t>(words_), 0);
     std::int64_t filled = 0, needed = 0, tiles = 0;
     for (std::int64_t s = 0; s < n; ++s) {
@@ -263,8 +223,7 @@ void GridTiles::pack(const Rows& vectors, const std::vector<std::int64_t>& order
         }
         norms_[s] = numbers.squares;
         largest_squares_ = std::max(largest_squares_, numbers.squares);
-        largest_number_ = std::max(largest_number_, numbers.largest);
-        std::uint32_t* const to = blocks_.data() + s / panel * words_ * panel + s % panel;
+        std::uint32_t* const to = blocks_.at(s, 0);
         for (std::int64_t w = 0; w < words_; ++w) to[w * panel] ^= words[w];
     }
     if (tiles) needed_ = static_cast<double>(needed) / static_cast<double>(tiles);
@@ -302,10 +261,10 @@ void GridTiles::take(const Rows& rows, const std::int64_t* which, std::int64_t n
     b.error.assign(static_cast<std::size_t>(n), infinite);
     b.factor.assign(static_cast<std::size_t>(n), 1.0);
     b.numbers.resize(static_cast<std::size_t>(n * words_));
-    b.row_numbers.clear(), b.sum.clear(), b.squares.clear(), b.largest.clear();
+    b.row_numbers.clear(), b.sum.clear(), b.squares.clear();
     for (std::int64_t r = 0; r < n; ++r) {
         const std::int64_t taken = static_cast<std::int64_t>(b.row_numbers.size());
-        Numbers row{b.numbers.data() + taken * words_, 0, 0, 0, 0, 0, 0};
+        Numbers row{b.numbers.data() + taken * words_, 0, 0, 0, 0, 0};
         if (!write(rows, which[r], row)) continue;
         const double off = off_ + std::sqrt(row.off + grid_.zeros_off()) * (1 + 1e-9);
         double error = moved(gamma_, off);
@@ -317,7 +276,6 @@ void GridTiles::take(const Rows& rows, const std::int64_t* which, std::int64_t n
         if (!(error < 0.5)) continue;
         b.error[r] = error;
         b.row_numbers.push_back(r), b.sum.push_back(row.sum), b.squares.push_back(row.squares);
-        b.largest.push_back(row.largest);
     }
     if (in_codes())
         take_codes(b);
@@ -347,15 +305,12 @@ void GridTiles::take_words(Taken& b) const {
         const std::int64_t left = std::min<std::int64_t>(loops_.rows, on_grid - first);
         Taken::Tile tile{};
         tile.rows = left == 1 ? 1 : loops_.rows;
-        tile.distinct = static_cast<int>(left);
         double farthest_row = 0;
-        std::int32_t largest_number = 1;
         const std::uint32_t* row[16];
         for (int i = 0; i < tile.rows; ++i) {
             const std::int64_t from = first + std::min<std::int64_t>(i, left - 1);
             tile.row_numbers[i] = b.row_numbers[from];
             tile.norms[i] = binary_ ? b.squares[from] : loops_.norm(b.sum[from], b.squares[from]);
-            largest_number = std::max(largest_number, b.largest[from]);
             row[i] = b.numbers.data() + from * words_;
             farthest_row = std::max(farthest_row, static_cast<double>(b.squares[from]));
         }
@@ -366,17 +321,6 @@ void GridTiles::take_words(Taken& b) const {
         for (std::int64_t w = 0; w < words_; ++w)
             if (b.any[w]) b.at.push_back(static_cast<std::int32_t>(w));
         tile.count = static_cast<std::int64_t>(b.at.size()) - tile.at;
-        tile.distance = binary_ ? GridDistance::common_bits : GridDistance::numbers;
-        if (uses_small_sums()) {
-            tile.run = loops_.small_sum / (largest_number * std::max(1, largest_number_));
-            tile.distance = tile.run < short_run ? GridDistance::bytes : GridDistance::small_numbers;
-        }
-        if (binary_ && 4 * tile.count >= 3 * words_) {  // different bits need no norms
-            tile.distance = GridDistance::different_bits;
-            tile.count = words_;
-            b.at.resize(static_cast<std::size_t>(tile.at));
-            for (std::int64_t w = 0; w < words_; ++w) b.at.push_back(static_cast<std::int32_t>(w));
-        }
         b.words.resize(static_cast<std::size_t>(tile.words + tile.count * tile.rows));
         std::uint32_t* to = b.words.data() + tile.words;
         for (std::int64_t w = 0; w < tile.count; ++w)
@@ -391,9 +335,7 @@ void GridTiles::take_words(Taken& b) const {
                       : binary_ && largest < 128                            ? GridLookup::below_128
                       : binary_ || complete_ || largest < exponential_.last ? GridLookup::table
                                                                             : GridLookup::polynomial;
-        if (loops_.sums && !binary_)
-            tile.lookup = exponential_.nothing <= 1 << 24 ? GridLookup::short_polynomial : GridLookup::polynomial;
-        const bool computed = tile.lookup == GridLookup::polynomial || tile.lookup == GridLookup::short_polynomial;
+        const bool computed = tile.lookup == GridLookup::polynomial;
         for (std::int64_t i = 0; i < left; ++i)
             widen(b.error[b.row_numbers[first + i]], computed ? 4 * single_unit : 1.001 * single_unit);  // B34, B32
         b.tiles.push_back(tile);
@@ -412,37 +354,23 @@ std::int64_t GridTiles::vectors_at_a_time() const {
 
 GridRows GridTiles::rows_of(const Taken& b, std::size_t tile) {
     const Taken::Tile& t = b.tiles[tile];
-    return {t.count, b.at.data() + t.at, b.words.data() + t.words, t.norms, t.run};
+    return {t.count, b.at.data() + t.at, b.words.data() + t.words, t.norms};
 }
 
 GridPanels GridTiles::panels(std::int64_t from, std::int64_t to) const {
-    return {(to - from) / panel, words_, blocks_.data() + from * words_, norms_.data() + from};
+    return {(to - from) / panel, words_, blocks_.at(from, 0), norms_.data() + from};
 }
 
 void GridTiles::add_sums(const KernelTiles::Block& block, std::int64_t n, std::int64_t from, std::int64_t to,
                          const float* coef, Aligned<float>& scratch, double* sums) const {
     const Taken& b = static_cast<const Taken&>(block);
-    if (!codes_ && !loops_.sums) return KernelTiles::add_sums(block, n, from, to, coef, scratch, sums);
+    if (!codes_) return KernelTiles::add_sums(block, n, from, to, coef, scratch, sums);
     const std::int64_t together = vectors_at_a_time();
     for (std::int64_t s = from; s < to; s += together) {
         const std::int64_t end = std::min(to, s + together);
-        if (codes_) {
-            for (std::size_t i = 0; i < b.row_numbers.size(); ++i)
-                codes_->add_sums(b.codes, static_cast<std::int64_t>(i), s, end, exponential_, coef + (s - from),
-                                 b.factor[b.row_numbers[i]], sums + b.row_numbers[i] * lanes);
-            continue;
-        }
-        for (std::size_t t = 0; t < b.tiles.size(); ++t) {
-            const Taken::Tile& tile = b.tiles[t];
-            double now[16][lanes] = {};
-            double* rows[16];
-            for (int i = 0; i < tile.rows; ++i) rows[i] = now[i];
-            loops_.sums(tile.rows, tile.distance, tile.lookup, rows_of(b, t), panels(s, end), exponential_,
-                        coef + (s - from), rows);
-            for (int i = 0; i < std::min(tile.rows, tile.distinct); ++i)
-                for (int lane = 0; lane < lanes; ++lane)
-                    sums[tile.row_numbers[i] * lanes + lane] += b.factor[tile.row_numbers[i]] * now[i][lane];
-        }
+        for (std::size_t i = 0; i < b.row_numbers.size(); ++i)
+            codes_->add_sums(b.codes, static_cast<std::int64_t>(i), s, end, exponential_, coef + (s - from),
+                             b.factor[b.row_numbers[i]], sums + b.row_numbers[i] * lanes);
     }
 }
 
@@ -459,7 +387,7 @@ void GridTiles::values(const KernelTiles::Block& block, std::int64_t from, std::
             const Taken::Tile& tile = b.tiles[t];
             float* rows[16];
             for (int i = 0; i < tile.rows; ++i) rows[i] = out + tile.row_numbers[i] * stride + (s - from);
-            loops_.values(tile.rows, tile.distance, tile.lookup, rows_of(b, t), panels(s, end), exponential_, rows);
+            loops_.values(tile.rows, binary_, tile.lookup, rows_of(b, t), panels(s, end), exponential_, rows);
         }
     }
     for (std::int64_t r = 0; r < static_cast<std::int64_t>(b.error.size()); ++r) {

@@ -1,7 +1,6 @@
 // GridTiles: kernel values of the level grid, from whole numbers.
 #pragma once
 #include <cstdint>
-#include <limits>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -50,7 +49,6 @@ private:
     struct Numbers {
         std::uint32_t* words;
         std::int32_t sum, squares;
-        std::int32_t largest;
         double off;              // squared distance from the grid
         double outside;          // sum of squares of entries that no vector has
         std::int64_t outsiders;  // number of those
@@ -64,7 +62,6 @@ private:
     void take_codes(Taken& block) const;
     void take_words(Taken& block) const;
     bool in_codes() const { return per_word_ == 16 || per_word_ == 8; }
-    bool uses_small_sums() const { return per_word_ == 4 && loops_.small > 0; }
     std::int64_t vectors_at_a_time() const;
     static GridRows rows_of(const Taken& block, std::size_t tile);
     GridPanels panels(std::int64_t from, std::int64_t to) const;
@@ -75,23 +72,17 @@ private:
     Grid grid_;
     bool binary_;
     int per_word_;
-    std::int32_t row_levels_;             // upper limit of rows' k
-    std::int64_t words_ = 0;              // per vector
-    double needed_ = 0;                   // words of a tile of rows like the vectors
-    std::int64_t required_ = 0;           // columns whose zero is off the grid
-    std::vector<unsigned char> flipped_;  // (d), bits inverted, so that few are set
-    // Bits: a value that becomes 1 where absent entries are 0, and its squared distance from the grid.
-    struct Usual {
-        double value = std::numeric_limits<double>::quiet_NaN(), off = 0;
-    };
-    std::vector<Usual> usual_;         // (d)
+    std::int32_t row_levels_;          // upper limit of rows' k
+    std::int64_t words_ = 0;           // per vector
+    double needed_ = 0;                // words of a tile of rows like the vectors
+    std::int64_t required_ = 0;        // columns whose zero is off the grid
     std::vector<std::uint32_t> zero_;  // (words): a row without entries
-    std::int32_t zero_sum_ = 0, zero_squares_ = 0, zero_largest_ = 0;
+    std::int32_t zero_sum_ = 0, zero_squares_ = 0;
     std::int64_t padded_ = 0;
-    std::optional<GridCodes> codes_;  // if not in words
-    Aligned<std::uint32_t> blocks_;   // (panels, words, panel)
-    Aligned<std::int32_t> norms_;     // (padded)
-    std::int32_t largest_squares_ = 0, largest_number_ = 0;
+    std::optional<GridCodes> codes_;     // if not in words
+    PanelMatrix<std::uint32_t> blocks_;  // (padded, words)
+    Aligned<std::int32_t> norms_;        // (padded)
+    std::int32_t largest_squares_ = 0;
     double off_ = 0;
     Aligned<float> table_;
     bool complete_ = false;  // K is 0 beyond the table

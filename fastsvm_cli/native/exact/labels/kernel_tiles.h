@@ -1,17 +1,19 @@
 // KernelTiles: the interface of the levels grid and single precision, tiles of kernel values.
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 
 #include "simd/aligned.h"
+#include "simd/loops.h"
 #include "simd/pool.h"
 #include "text/rows.h"
 
 namespace fastsvm {
 
-// Rows per step: the values of vectors_at_once vectors (kernel_tiles.cpp) stay near, and vectors of many features are
+// Rows per step: the values of vectors_at_once vectors stay near, and vectors of many features are
 // read from memory rarely.
-constexpr std::int64_t rows_at_once = 192;
+constexpr std::int64_t rows_at_once = 192, vectors_at_once = 4 * panel;
 
 // RBF kernel values in single precision, with error bounds. Thread-safe: each thread leases a Block.
 class KernelTiles {
@@ -37,7 +39,14 @@ public:
     // Adds partial sums of coef[s - from] K(z_r, x_s) to sums[r * lanes + ...], for the n taken rows: at most four
     // terms in single precision, the rest in double (B25).
     virtual void add_sums(const Block& block, std::int64_t n, std::int64_t from, std::int64_t to, const float* coef,
-                          Aligned<float>& scratch, double* sums) const;
+                          Aligned<float>& scratch, double* sums) const {
+        scratch.resize(static_cast<std::size_t>(n * vectors_at_once));
+        for (std::int64_t s = from; s < to; s += vectors_at_once) {
+            const std::int64_t count = std::min(vectors_at_once, to - s);
+            values(block, s, s + count, scratch.data(), vectors_at_once);
+            loops().products->add_products(n, count, coef + (s - from), scratch.data(), vectors_at_once, sums);
+        }
+    }
 
 private:
     Pool<Block> blocks_;

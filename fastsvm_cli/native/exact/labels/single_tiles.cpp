@@ -19,10 +19,10 @@ constexpr double log2_e = 1.4426950408889634, ln_2 = 0.6931471805599453;
 
 struct SingleTiles::Taken final : KernelTiles::Block {
     std::int64_t rows = 0;
-    Aligned<float> row_panels;            // (panels, columns, row_panel)
-    Aligned<float> norms;                 // (panels * row_panel)
-    Aligned<double> spread;               // (columns): a row with gaps; zeros between rows
-    std::vector<double> relative_errors;  // (rows)
+    PanelMatrix<float, row_panel> row_panels;  // (rows, columns)
+    Aligned<float> norms;                      // (panels * row_panel)
+    Aligned<double> spread;                    // (columns): a row with gaps; zeros between rows
+    std::vector<double> relative_errors;       // (rows)
 };
 
 bool SingleTiles::holds(const SvmModel& model) {
@@ -68,7 +68,7 @@ SingleTiles::SingleTiles(const SvmModel& model, const std::vector<std::int64_t>&
         weights_[c] = static_cast<double>(1 + left + column_blocks_ - std::max<std::int64_t>(own, 1));
     }
 
-    vectors_.assign(static_cast<std::size_t>(padded * columns_), 0.0F);
+    vectors_.assign(padded, columns_);
     norms_.assign(static_cast<std::size_t>(padded), 0.0F);
     Aligned<double> spread(static_cast<std::size_t>(d), 0.0);
     std::vector<float> centered(static_cast<std::size_t>(d * row_panel));
@@ -76,7 +76,7 @@ SingleTiles::SingleTiles(const SvmModel& model, const std::vector<std::int64_t>&
         if (order[s] < 0) continue;
         double sums[3];
         center(sv, order[s], spread, centered.data(), sums);
-        float* const to = vectors_.data() + s / panel * panel * columns_ + s % panel;
+        float* const to = vectors_.at(s, 0);
         for (std::int64_t c = 0; c < columns_; ++c) to[c * panel] = centered[c * row_panel];
         norms_[s] = static_cast<float>(sums[0]);
         longest_ = std::max(longest_, sums[0]);
@@ -150,15 +150,14 @@ std::unique_ptr<KernelTiles::Block> SingleTiles::block() const { return std::mak
 
 void SingleTiles::take(const Rows& rows, const std::int64_t* which, std::int64_t n, Block& block) const {
     Taken& out = static_cast<Taken&>(block);
-    const std::int64_t row_panels = (n + row_panel - 1) / row_panel;
     out.rows = n;
-    out.row_panels.resize(static_cast<std::size_t>(row_panels * row_panel * columns_));
-    out.norms.resize(static_cast<std::size_t>(row_panels * row_panel));
+    out.row_panels.resize(n, columns_);
+    out.norms.resize(static_cast<std::size_t>(whole(n, row_panel)));
     out.relative_errors.resize(static_cast<std::size_t>(n));
     out.spread.resize(static_cast<std::size_t>(columns_), 0.0);
     for (std::int64_t r = 0; r < n; ++r) {
         double sums[3];
-        float* const to = out.row_panels.data() + r / row_panel * row_panel * columns_ + r % row_panel;
+        float* const to = out.row_panels.at(r, 0);
         const double outside = center(rows, which[r], out.spread, to, sums);
         // Must not overflow; rows with such numbers have no error bound.
         out.norms[r] = static_cast<float>(std::min(sums[0] + outside, 1e38));
@@ -177,15 +176,14 @@ void SingleTiles::values(const Block& block, std::int64_t from, std::int64_t to,
     for (std::int64_t s = from; s < to; s += panel) {
         const std::int64_t vectors = std::clamp<std::int64_t>(vectors_used_ - s, 0, panel);
         for (std::int64_t c = 0; c == 0 || c < columns_; c += column_block_) {
-            const float* const x = vectors_.data() + s * columns_ + c * panel;
+            const float* const x = vectors_.at(s, c);
             const std::int64_t columns = std::min(column_block_, columns_ - c);
             for (std::int64_t r = 0; r < rows.rows; r += row_panel) {
                 const std::int64_t now = std::min<std::int64_t>(row_panel, rows.rows - r);
-                if (column_blocks_ > 1) read_ahead(x + columns * panel, columns, r, now, rows.rows);
-                loops().tiles->single_powers(
-                    static_cast<int>(now), vectors, columns, c == 0, c + column_block_ >= columns_,
-                    rows.row_panels.data() + r * columns_ + c * row_panel, rows.norms.data() + r, x, norms_.data() + s,
-                    out + r * stride + (s - from), stride);
+                loops().tiles->single_powers(static_cast<int>(now), vectors, columns, c == 0,
+                                             c + column_block_ >= columns_, rows.row_panels.at(r, c),
+                                             rows.norms.data() + r, x, norms_.data() + s, out + r * stride + (s - from),
+                                             stride);
             }
         }
         for (std::int64_t r = 0; vectors < panel && r < rows.rows; ++r)
@@ -200,10 +198,10 @@ void SingleTiles::add_sums(const Block& block, std::int64_t n, std::int64_t from
     const std::int64_t together = columns_at_a_time / std::max<std::int64_t>(columns_, 1) * panel;
     for (std::int64_t s = from; s < to; s += together)
         for (std::int64_t r = 0; r < n; r += row_panel)
-            loops().tiles->single_sums(
-                static_cast<int>(std::min<std::int64_t>(row_panel, n - r)), std::min(together, to - s) / panel,
-                columns_, rows.row_panels.data() + r * columns_, rows.norms.data() + r, vectors_.data() + s * columns_,
-                norms_.data() + s, coef + (s - from), sums + r * lanes);
+            loops().tiles->single_sums(static_cast<int>(std::min<std::int64_t>(row_panel, n - r)),
+                                       std::min(together, to - s) / panel, columns_, rows.row_panels.at(r, 0),
+                                       rows.norms.data() + r, vectors_.at(s, 0), norms_.data() + s, coef + (s - from),
+                                       sums + r * lanes);
 }
 
 }  // namespace fastsvm

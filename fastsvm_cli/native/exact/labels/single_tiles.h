@@ -7,7 +7,7 @@
 #include "exact/labels/kernel_tiles.h"
 #include "exact/reference/svm_model.h"
 #include "simd/aligned.h"
-#include "simd/tiles.h"
+#include "simd/loops.h"
 #include "text/features.h"
 
 namespace fastsvm {
@@ -41,7 +41,7 @@ private:
     std::vector<std::int32_t> place_;            // (columns): in a row panel; large columns last, for fewer roundings
     Aligned<double> center_;                     // (columns)
     Aligned<double> weights_;                    // (columns): roundings of a column's product
-    Aligned<float> vectors_;                     // (panels, columns, panel)
+    PanelMatrix<float> vectors_;                 // (padded, columns)
     Aligned<float> norms_;                       // (padded)
     double longest_ = 0, weighted_ = 0, lost_ = 0;  // maxima over the vectors: length, weighted length, rounding
 };

@@ -133,13 +133,13 @@ double reference_squared_distance(const Rows& x, std::int64_t i, const Rows& z, 
     return squared_distance(row_of(x, i), row_of(z, j));
 }
 
-void reference_beginnings(const Kernel& kernel, const Rows& x, std::int64_t i, const Rows& z, std::int64_t first,
-                          std::int64_t n, double* values) {
+void reference_beginnings(const Kernel& kernel, const Rows& x, std::int64_t i, const Rows& z, std::int64_t n,
+                          double* values) {
     const Sparse row = row_of(x, i);
     if (kernel.of_distances())
-        for (std::int64_t t = 0; t < n; ++t) values[t] = squared_distance(row, row_of(z, first + t));
+        for (std::int64_t t = 0; t < n; ++t) values[t] = squared_distance(row, row_of(z, t));
     else
-        for (std::int64_t t = 0; t < n; ++t) values[t] = dot(row, row_of(z, first + t));
+        for (std::int64_t t = 0; t < n; ++t) values[t] = dot(row, row_of(z, t));
 }
 
 void reference_kernel_from(const Kernel& kernel, std::int64_t vectors, std::int64_t width, std::int64_t count,

@@ -49,10 +49,10 @@ std::vector<double> reference_kernel_row(const Kernel& kernel, const Rows& x, st
 // |x_i - z_j|^2, as a sum of squared differences.
 double reference_squared_distance(const Rows& x, std::int64_t i, const Rows& z, std::int64_t j);
 
-// Inputs of reference_kernel for row i of x and n rows of z from `first` on: |x - z|^2 or x.z. Not for precomputed or
+// Inputs of reference_kernel for row i of x and the first n rows of z: |x - z|^2 or x.z. Not for precomputed or
 // normalized kernels.
-void reference_beginnings(const Kernel& kernel, const Rows& x, std::int64_t i, const Rows& z, std::int64_t first,
-                          std::int64_t n, double* values);
+void reference_beginnings(const Kernel& kernel, const Rows& x, std::int64_t i, const Rows& z, std::int64_t n,
+                          double* values);
 
 // Turns values of reference_beginnings into kernel values. values: (vectors, width), width a multiple of
 // `reference_lanes`; only `count` per vector are needed.

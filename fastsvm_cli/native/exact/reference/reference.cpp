@@ -19,33 +19,17 @@ constexpr std::int64_t tile = 16;
 // Pairs whose sums fit a core's own cache.
 constexpr std::int64_t wide_pairs_max = 1 << 12, narrow_pairs_max = 1 << 16;
 
-static_assert(tile % reference_lanes == 0, "whole lanes");
-
 // Whether lanes compute the inputs of kernel values.
 bool by_lanes(const Kernel& kernel) { return kernel.type != KernelType::precomputed && !kernel.normalized(); }
 
-std::int64_t whole_lanes(std::int64_t n) { return (n + reference_lanes - 1) / reference_lanes * reference_lanes; }
-
-// Kernel values of a row with n <= `tile` vectors from `first` on.
-void kernel_values(const SvmModel& m, const Rows& rows, std::int64_t row, std::int64_t first, std::int64_t n,
-                   double (&values)[tile]) {
-    std::fill_n(values, tile, 0.0);
-    if (by_lanes(m.kernel)) {
-        reference_beginnings(m.kernel, rows, row, *m.vectors, first, n, values);
-        reference_kernel_from(m.kernel, 1, whole_lanes(n), n, values);
-    } else {
-        for (std::int64_t t = 0; t < n; ++t) values[t] = reference_kernel(m.kernel, rows, row, *m.vectors, first + t);
-    }
-}
-
 void sum_row(const SvmModel& m, const Rows& rows, std::int64_t row, double* out) {
-    const std::int64_t n = m.vectors->rows;
-    std::vector<double> values(static_cast<std::size_t>(n));
-    for (std::int64_t first = 0; first < n; first += tile) {
-        double some[tile];
-        const std::int64_t now = std::min(tile, n - first);
-        kernel_values(m, rows, row, first, now, some);
-        std::copy_n(some, now, values.data() + first);
+    const std::int64_t n = m.vectors->rows, padded = whole(n, reference_lanes);
+    std::vector<double> values(static_cast<std::size_t>(padded));
+    if (by_lanes(m.kernel)) {
+        reference_beginnings(m.kernel, rows, row, *m.vectors, n, values.data());
+        reference_kernel_from(m.kernel, 1, padded, n, values.data());
+    } else {
+        for (std::int64_t i = 0; i < n; ++i) values[i] = reference_kernel(m.kernel, rows, row, *m.vectors, i);
     }
     std::vector<std::int64_t> start{0};
     for (const std::int64_t count : m.nr_sv) start.push_back(start.back() + count);
@@ -175,21 +159,6 @@ void reference_sums(const SvmModel& m, const Rows& rows, const std::int64_t* whi
         group->sum(rows, which + first, n, out + first * pairs);
         first += n;
     }
-}
-
-double reference_sum(const SvmModel& m, const Rows& rows, std::int64_t row, ClassPosition i, ClassPosition j) {
-    const Rows& sv = *m.vectors;
-    double sum = 0, values[tile];
-    for (const ClassPosition& c : {i, j}) {
-        const std::int64_t column = c.number == i.number ? j.number - 1 : i.number;
-        const std::int64_t stop = c.first + m.nr_sv[static_cast<std::size_t>(c.number)];
-        for (std::int64_t first = c.first, n; first < stop; first += n) {
-            n = std::min(tile, stop - first);
-            kernel_values(m, rows, row, first, n, values);
-            for (std::int64_t t = 0; t < n; ++t) sum += sv.leading[(first + t) * sv.leading_count + column] * values[t];
-        }
-    }
-    return sum - m.rho[static_cast<std::size_t>(m.pair_of(i.number, j.number))];
 }
 
 void reference_sums(const SvmModel& m, const Rows& rows, Decisions& out) {

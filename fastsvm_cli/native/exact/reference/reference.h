@@ -16,14 +16,6 @@ void reference_sums(const SvmModel& model, const Rows& rows, const std::int64_t*
 // out: (pairs).
 void reference_terms(const SvmModel& model, const double* values, const std::int64_t* start, double* out);
 
-// A class. first: index of its first vector in the model.
-struct ClassPosition {
-    std::int64_t number, first;
-};
-
-// Decision value of one row and one pair, i before j.
-double reference_sum(const SvmModel& model, const Rows& rows, std::int64_t row, ClassPosition i, ClassPosition j);
-
 // Writes the reference sums of all rows, on all threads; radii are 0.
 void reference_sums(const SvmModel& model, const Rows& rows, Decisions& out);
 

@@ -149,8 +149,8 @@ void KernelMatrix::times(const Rows& rows, const double* weights, std::int64_t c
         std::vector<Aligned<double>> sums(static_cast<std::size_t>(parts));  // (column blocks, rows, panel)
         parallel_workers(parts, 1, [&](Parts& taken) {
             Aligned<double> values(static_cast<std::size_t>(count * tile)),
-                row_panels(static_cast<std::size_t>(whole(count, row_panel) * tile)),
                 panels(static_cast<std::size_t>(tile * panel));
+            PanelMatrix<double, row_panel> row_panels(count, tile);
             for (std::int64_t at, last; taken.next(at, last);) {
                 sums[at].assign(static_cast<std::size_t>(numbers), 0.0);
                 for (std::int64_t from = at * part; from < std::min(padded, (at + 1) * part); from += tile) {
@@ -160,8 +160,7 @@ void KernelMatrix::times(const Rows& rows, const double* weights, std::int64_t c
                     const double* const row = all.empty() ? values.data() : all.data() + from;
                     const std::int64_t stride = all.empty() ? tile : size_;
                     for (std::int64_t r = 0; r < count; ++r) {
-                        double* const to_row_panel =
-                            row_panels.data() + r / row_panel * row_panel * tile + r % row_panel;
+                        double* const to_row_panel = row_panels.at(r, 0);
                         for (std::int64_t s = 0; s < here; ++s) to_row_panel[s * row_panel] = row[r * stride + s];
                     }
                     for (std::int64_t b = 0; b < blocks; ++b) {
@@ -175,8 +174,7 @@ void KernelMatrix::times(const Rows& rows, const double* weights, std::int64_t c
                             for (std::int64_t i = 0; i < row_panel; ++i)
                                 to_sums[i] = sums[at].data() + (b * count + std::min(r + i, count - 1)) * panel;
                             loops().tiles->double_dots(static_cast<int>(std::min<std::int64_t>(row_panel, count - r)),
-                                                       here, false, row_panels.data() + r * tile, panels.data(),
-                                                       to_sums);
+                                                       here, false, row_panels.at(r, 0), panels.data(), to_sums);
                         }
                     }
                 }
@@ -191,15 +189,9 @@ void KernelMatrix::times(const Rows& rows, const double* weights, std::int64_t c
 
 Rows rows_of_matrix(const double* matrix, std::int64_t rows, std::int64_t d) {
     const std::int64_t cells = rows * d, entries = cells - std::count(matrix, matrix + cells, 0.0);
-    Rows out;
-    out.rows = rows;
-    out.leading_count = 0;
+    Rows out = Rows::allocated(rows, entries, 0);
     out.max_index = static_cast<std::int32_t>(d);
-    out.indptr = Array<std::int64_t>(rows + 1);
-    out.indices = Array<std::int32_t>(entries);
-    out.values = Array<double>(entries);
-    out.squared_norms = Array<double>(rows);
-    std::int64_t e = out.indptr[0] = 0;
+    std::int64_t e = 0;
     for (std::int64_t r = 0; r < rows; ++r, matrix += d) {
         double sum = 0;
         for (std::int64_t c = 0; c < d; ++c) {

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "exact/reference/kernel.h"
-#include "exact/values/column_lists.h"
 #include "exact/values/panels.h"
 #include "text/features.h"
 

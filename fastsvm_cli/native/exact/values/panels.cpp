@@ -62,11 +62,11 @@ Panels::Panels(const Kernel& kernel, const Rows& vectors, const std::vector<std:
         if (!inverse_roots_.empty()) inverse_roots_[s] = 1 / std::sqrt(kernel_.before_normalization(norms_[s]));
     }
     if (dense_) {
-        blocks_.assign(static_cast<std::size_t>(padded_ * d), 0.0);
+        blocks_.assign(padded_, d);
         for (std::int64_t s = 0; s < n; ++s)
             for (std::int64_t e = order[s] < 0 ? 0 : vectors.begin(order[s]);
                  order[s] >= 0 && e < vectors.end(order[s]); ++e)
-                blocks_[(s / panel * d + features_.column(vectors.indices[e])) * panel + s % panel] = vectors.values[e];
+                *blocks_.at(s, features_.column(vectors.indices[e])) = vectors.values[e];
         return;
     }
     start_.push_back(0);
@@ -105,13 +105,12 @@ void Panels::take(const Rows& rows, const std::int64_t* which, std::int64_t n, P
         (full ? out.in_row_panels : out.by_entry).push_back(r);
     }
     const std::int64_t m = static_cast<std::int64_t>(out.in_row_panels.size());
-    const std::int64_t padded_rows = (m + row_panel - 1) / row_panel * row_panel;
-    out.row_panels.assign(static_cast<std::size_t>(padded_rows * d), 0.0);
-    out.row_panel_norms.assign(static_cast<std::size_t>(padded_rows), 0.0);
+    out.row_panels.assign(m, d);
+    out.row_panel_norms.assign(static_cast<std::size_t>(whole(m, row_panel)), 0.0);
     for (std::int64_t i = 0; i < m; ++i) {
         out.row_panel_norms[i] = out.rows[out.in_row_panels[i]].squared_norm;
         const Columns& z = out.rows[out.in_row_panels[i]].columns;
-        double* const to = out.row_panels.data() + i / row_panel * row_panel * d + i % row_panel;
+        double* const to = out.row_panels.at(i, 0);
         for (std::int64_t e = 0; e < z.count(); ++e) to[z.column[e] * row_panel] = z.value[e];
     }
 }
@@ -134,11 +133,10 @@ void Panels::dots(const PreparedRow& row, std::int64_t from, std::int64_t to, do
     const std::int64_t d = features_.size();
     const Columns& z = row.columns;
     if (dense_ && to - from == lanes)
-        return loops().lane_dots(blocks_.data() + from / panel * panel * d + from % panel, z.count(), z.column.data(),
-                                 z.value.data(), out);
+        return loops().part_dots(columns_from(from), lanes, z.count(), z.column.data(), z.value.data(), out);
     if (dense_) {
         for (std::int64_t s = from; s < to; s += panel)
-            loops().panel_dots(blocks_.data() + s * d, z.count(), z.column.data(), z.value.data(), out + (s - from));
+            loops().panel_dots(columns_from(s), z.count(), z.column.data(), z.value.data(), out + (s - from));
         return;
     }
     scratch.resize(static_cast<std::size_t>(d), 0.0);
@@ -158,11 +156,9 @@ void Panels::squared_distances(const PreparedRow& row, std::int64_t from, std::i
         scratch.resize(static_cast<std::size_t>(d), 0.0);
         const Columns& z = row.columns;
         for (std::int64_t e = 0; e < z.count(); ++e) scratch[z.column[e]] = z.value[e];
-        if (to - from == lanes)
-            loops().lane_distances(blocks_.data() + from / panel * panel * d + from % panel, d, scratch.data(),
-                                   row.outside_norm, out);
+        if (to - from == lanes) loops().lane_distances(columns_from(from), d, scratch.data(), row.outside_norm, out);
         for (std::int64_t s = from; to - from > lanes && s < to; s += panel)
-            loops().panel_distances(blocks_.data() + s * d, d, scratch.data(), row.outside_norm, out + (s - from));
+            loops().panel_distances(columns_from(s), d, scratch.data(), row.outside_norm, out + (s - from));
         for (std::int64_t e = 0; e < z.count(); ++e) scratch[z.column[e]] = 0;
         return;
     }
@@ -180,13 +176,10 @@ void Panels::row_panel_kernel_values(const PreparedRows& rows, std::int64_t from
         for (std::int64_t c = 0; c < d; c += columns_that_fit)
             for (std::int64_t i = 0; i < m; i += row_panel) {
                 const int count = static_cast<int>(std::min<std::int64_t>(row_panel, m - i));
-                if (d > columns_that_fit)
-                    read_ahead(blocks_.data() + s * d + (c + columns_that_fit) * panel, columns_that_fit, i, count, m);
                 double* at[row_panel];
                 for (int r = 0; r < count; ++r) at[r] = out + rows.in_row_panels[i + r] * stride + (s - from);
-                loops().tiles->double_dots(count, std::min(columns_that_fit, d - c), c == 0,
-                                           rows.row_panels.data() + i * d + c * row_panel,
-                                           blocks_.data() + s * d + c * panel, at);
+                loops().tiles->double_dots(count, std::min(columns_that_fit, d - c), c == 0, rows.row_panels.at(i, c),
+                                           blocks_.at(s, c), at);
             }
     for (std::int64_t r : rows.in_row_panels) from_dots(rows.rows[r], from, to, out + r * stride);
 }
@@ -201,9 +194,9 @@ void Panels::row_panel_sums(const PreparedRows& rows, std::int64_t from, std::in
     for (std::int64_t i = 0; i < m; i += row_panel) {
         const int count = static_cast<int>(std::min<std::int64_t>(row_panel, m - i));
         double sums[row_panel][2][lanes] = {};
-        loops().tiles->double_sums(count, (to - from) / panel, d, kernel_.gamma, rows.row_panels.data() + i * d,
-                                   rows.row_panel_norms.data() + i, blocks_.data() + from * d, norms_.data() + from,
-                                   coef, &sums[0][0][0]);
+        loops().tiles->double_sums(count, (to - from) / panel, d, kernel_.gamma, rows.row_panels.at(i, 0),
+                                   rows.row_panel_norms.data() + i, columns_from(from), norms_.data() + from, coef,
+                                   &sums[0][0][0]);
         for (int r = 0; r < count; ++r) {
             double* const s = sums[r][0];
             for (int l = 0; l < lanes; ++l) s[l] += sums[r][1][l];
@@ -225,6 +218,39 @@ void Panels::kernel_values(const PreparedRow& row, std::int64_t from, std::int64
     }
     dots(row, from, to, out, scratch);
     from_dots(row, from, to, out);
+}
+
+ColumnLists::ColumnLists(const Kernel& kernel, const Rows& vectors, const Features& features,
+                         const std::vector<std::int64_t>& order)
+    : kernel_(kernel), norms_(order.size(), 0.0), start_(static_cast<std::size_t>(features.size()) + 1, 0) {
+    std::int64_t entries = 0;
+    for (std::int64_t i : order)
+        for (std::int64_t e = i < 0 ? 0 : vectors.begin(i); i >= 0 && e < vectors.end(i); ++e, ++entries)
+            ++start_[features.column(vectors.indices[e]) + 1];
+    for (std::int64_t j = 0; j < features.size(); ++j) start_[j + 1] += start_[j];
+    vector_.resize(static_cast<std::size_t>(entries));
+    value_.resize(static_cast<std::size_t>(entries));
+    std::vector<std::int64_t> at(start_.begin(), start_.end() - 1);
+    for (std::size_t s = 0; s < order.size(); ++s) {
+        const std::int64_t i = order[s];
+        if (i < 0) continue;
+        norms_[s] = vectors.squared_norms[i];
+        for (std::int64_t e = vectors.begin(i); e < vectors.end(i); ++e) {
+            const std::int64_t to = at[features.column(vectors.indices[e])]++;
+            vector_[to] = static_cast<std::int32_t>(s);
+            value_[to] = vectors.values[e];
+        }
+    }
+}
+
+void ColumnLists::kernel_values(const Columns& row, double squared_norm, double* out) const {
+    std::fill_n(out, size(), 0.0);
+    for (std::int64_t e = 0; e < row.count(); ++e) {
+        const double x = row.value[e];
+        const std::int64_t stop = start_[row.column[e] + 1];
+        for (std::int64_t i = start_[row.column[e]]; i < stop; ++i) out[vector_[i]] += x * value_[i];
+    }
+    kernel_from_dots(kernel_, size(), squared_norm, norms_.data(), 1, nullptr, out);
 }
 
 }  // namespace fastsvm

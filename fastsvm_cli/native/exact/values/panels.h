@@ -1,4 +1,4 @@
-// Panels: kernel values, in double precision, of rows with vectors in panels.
+// Kernel values, in double precision, of rows with vectors in panels (Panels) or, if sparse, in lists (ColumnLists).
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -21,8 +21,8 @@ struct PreparedRow {
 struct PreparedRows {
     std::vector<PreparedRow> rows;
     std::vector<std::int64_t> in_row_panels, by_entry;  // row numbers: in register tiles, and others
-    Aligned<double> row_panels;                         // (panels, d, panel)
-    Aligned<double> row_panel_norms;                    // (panels, panel): |z|^2
+    PanelMatrix<double, row_panel> row_panels;          // (rows, d)
+    Aligned<double> row_panel_norms;                    // (rows, in whole panels): |z|^2
 };
 
 // Vectors in panels, dense by column (a row costs its own non-zeros times the vectors), or, if sparse, by entry.
@@ -56,9 +56,7 @@ public:
     bool dense() const { return dense_; }
     std::int64_t features() const { return features_.size(); }
     // Vector s and the next ones of its panel, by column, `panel` apart; dense only.
-    const double* columns_from(std::int64_t s) const {
-        return blocks_.data() + s / panel * panel * features_.size() + s % panel;
-    }
+    const double* columns_from(std::int64_t s) const { return blocks_.at(s, 0); }
     // Column of a LIBSVM index, or -1.
     std::int32_t column(std::int32_t index) const { return features_.column(index); }
 
@@ -72,9 +70,28 @@ private:
     bool dense_ = true;
     Aligned<double> norms_;              // (padded)
     std::vector<double> inverse_roots_;  // (padded): 1 / sqrt(k(x, x)), if normalized
-    Aligned<double> blocks_;             // (panels, d, panel)
+    PanelMatrix<double> blocks_;         // (padded, d)
     std::vector<std::int64_t> start_;    // (padded + 1), if sparse
     std::vector<std::int32_t> column_;
+    std::vector<double> value_;
+};
+
+// Vectors listed by feature, instead of panels if few entries are shared. For RBF, and kernels of inner products that
+// are not normalized.
+class ColumnLists {
+public:
+    // order: rows of `vectors`, -1 for padding, in whole `lanes`.
+    ColumnLists(const Kernel& kernel, const Rows& vectors, const Features& features,
+                const std::vector<std::int64_t>& order);
+    std::int64_t size() const { return static_cast<std::int64_t>(norms_.size()); }
+    // out[s] = K(z, x_s) for every vector of the order: (size). row: z.
+    void kernel_values(const Columns& row, double squared_norm, double* out) const;
+
+private:
+    Kernel kernel_;
+    Aligned<double> norms_;            // |x|^2, in that order
+    std::vector<std::int64_t> start_;  // (d + 1)
+    std::vector<std::int32_t> vector_;
     std::vector<double> value_;
 };
 
@@ -83,15 +100,6 @@ constexpr double sparse_density = 1.0 / 16;
 inline bool dense(const Rows& vectors, std::int64_t features) {
     return static_cast<double>(vectors.indices.size()) >=
            sparse_density * static_cast<double>(vectors.rows) * static_cast<double>(features);
-}
-// Moves the next columns of a panel nearer while `rows` rows pass the columns before them, a share for the `now` rows
-// from `at` on. Processors read ahead too late. One row is read as fast as memory gives.
-template <class T>
-inline void read_ahead(const T* next, std::int64_t columns, std::int64_t at, std::int64_t now, std::int64_t rows) {
-    constexpr int line = 64 / sizeof(T);
-    if (rows <= row_panel) return;
-    for (std::int64_t c = at * columns / rows; c < (at + now) * columns / rows; ++c)
-        for (int s = 0; s < panel; s += line) __builtin_prefetch(next + c * panel + s, 0, 2);
 }
 // Whether a row with this many entries meets dense panels in register tiles, not entry by entry.
 bool in_tiles(double entries, std::int64_t features);

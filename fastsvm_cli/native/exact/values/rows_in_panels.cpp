@@ -20,9 +20,9 @@ void RowsInPanels::add(std::int64_t row) {
         norms_.resize(row_.size(), 0.0);
         if (kernel_.by_differences()) outside_.resize(row_.size(), 0.0);
         if (kernel_.normalized()) inverse_roots_.resize(row_.size(), 0.0);
-        if (vectors_.dense()) z_.resize(row_.size() * static_cast<std::size_t>(features_), 0.0);
+        if (vectors_.dense()) z_.resize(slot + panel, features_);
     }
-    double* const z = vectors_.dense() ? slot_data(slot) : nullptr;  // null too if no vector has an entry
+    double* const z = vectors_.dense() ? z_.at(slot, 0) : nullptr;  // null too if no vector has an entry
     if (vectors_.dense() && slot % panel == 0) std::fill_n(z, features_ * panel, 0.0);
     row_[slot] = row;
     norms_[slot] = rows_->squared_norms[row];
@@ -43,8 +43,8 @@ void RowsInPanels::remove(std::int64_t slot) {
     const std::int64_t last = --size_;
     if (slot == last) return;
     if (vectors_.dense()) {
-        double* const to = slot_data(slot);
-        const double* const from = slot_data(last);
+        double* const to = z_.at(slot, 0);
+        const double* const from = z_.at(last, 0);
         for (std::int64_t column = 0; column < features_; ++column) to[column * panel] = from[column * panel];
     }
     row_[slot] = row_[last];
@@ -70,13 +70,13 @@ void RowsInPanels::dots(const Vectors& x, double* out, std::int64_t stride) {
         for (int v = 0; v < x.count; ++v) entries += x.rows[v]->columns.count();
         if (x.columns[0] && by_column(x.count, entries, features_)) {
             for (std::int64_t at = 0; at < size_; at += panel, out += stride)
-                k.tile_dots(x.count, filled(at), features_, slot_data(at), x.columns, x.stride, out);
+                k.tile_dots(x.count, filled(at), features_, z_.at(at, 0), x.columns, x.stride, out);
             return;
         }
         for (std::int64_t at = 0; at < size_; at += panel, out += stride)
             for (int v = 0; v < x.count; ++v) {
                 const Columns& own = x.rows[v]->columns;
-                k.part_dots(slot_data(at), filled(at), own.count(), own.column.data(), own.value.data(),
+                k.part_dots(z_.at(at, 0), filled(at), own.count(), own.column.data(), own.value.data(),
                             out + v * panel);
             }
         return;
@@ -103,7 +103,7 @@ void RowsInPanels::squared_distances(const Vectors& x, double* out, std::int64_t
         for (std::int64_t at = 0; at < size_; at += panel) {
             double* const to = out + at / panel * stride + v * panel;
             if (by_differences) {
-                loops().panel_distances(slot_data(at), features_, scratch_.data(), x.rows[v]->outside_norm, to);
+                loops().panel_distances(z_.at(at, 0), features_, scratch_.data(), x.rows[v]->outside_norm, to);
                 for (std::int64_t s = 0; s < panel; ++s) to[s] += outside_[at + s];
             } else {
                 for (std::int64_t s = 0; s < filled(at); ++s)

@@ -46,7 +46,6 @@ private:
     }
     void dots(const Vectors& x, double* out, std::int64_t stride);
     void scatter(const PreparedRow& x, double factor);
-    double* slot_data(std::int64_t slot) { return z_.data() + slot / panel * features_ * panel + slot % panel; }
 
     const Panels& vectors_;
     Kernel kernel_;
@@ -55,7 +54,7 @@ private:
     std::vector<std::int64_t> row_;  // (slots)
     Aligned<double> norms_, outside_,
         inverse_roots_;            // (slots): |z|^2; of entries that no vector has; 1 / sqrt(k(z, z))
-    Aligned<double> z_;            // (panels, features, panel), if dense
+    PanelMatrix<double> z_;        // (slots, features), if dense
     std::vector<double> scratch_;  // (features), zeros between calls
 };
 
