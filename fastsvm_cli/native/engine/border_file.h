@@ -2,8 +2,6 @@
 #pragma once
 #include <cstdint>
 #include <memory>
-#include <string>
-#include <string_view>
 #include <vector>
 
 #include "engine/model_file.h"
@@ -16,29 +14,25 @@ class BorderFile : public CompiledFile {
 public:
     // Border samples of a pair of classes.
     struct Samples {
-        double level;  // decision value of all samples; without samples, of every row
-        std::int64_t count;
+        double level = 0;  // decision value of all samples; without samples, of every row
+        std::int64_t count = 0;
         std::vector<double> rows;  // (count, 2, d): a sample's point, then its normal
     };
-    // features: (d). samples: (pairs). local: number of nearest samples that are averaged. single: rows are in single
-    // precision. Throws std::invalid_argument.
-    BorderFile(Header header, std::string fingerprint, std::vector<std::int32_t> features,
-               std::vector<std::shared_ptr<const Samples>> samples, int local, bool single,
-               std::optional<FoldedScaling> folded);
-    // text: from open_compiled. Throws ModelError.
-    static std::unique_ptr<CompiledFile> read(std::string_view text);
+    using CompiledFile::CompiledFile;
 
-    const std::vector<std::int32_t> features;
-    const std::vector<std::shared_ptr<const Samples>> samples;
-    const int local;
-    const bool single;
+    std::vector<std::int32_t> features;             // (d)
+    std::vector<std::shared_ptr<Samples>> samples;  // (pairs)
+    int local = 1;                                  // number of nearest samples that are averaged
+    bool single = false;                            // rows are in single precision
 
     const char* kind() const override { return "border"; }
+    const char* body_word() const override { return "border"; }
+    void keys(Archive& archive) override;
+    void body(Archive& archive) override;
     std::vector<std::int32_t> used_indices() const override { return features; }
     std::size_t bytes() const override;
 
 protected:
-    void write(std::string& out) const override;
     std::shared_ptr<Model> make_model() const override;
 };
 

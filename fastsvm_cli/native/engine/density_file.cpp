@@ -6,50 +6,42 @@
 #include <utility>
 
 #include "engine/compiled_model.h"
-#include "engine/compiled_text.h"
 #include "engine/model_error.h"
 #include "exact/values/panels.h"
 #include "models/density.h"
 
 namespace fastsvm {
 
-DensityFile::DensityFile(Header header, std::string fingerprint, double weight, std::shared_ptr<const Rows> rows)
-    : CompiledFile(std::move(header), std::move(fingerprint), std::nullopt), weight(weight), rows(std::move(rows)) {
-    const std::size_t classes = this->header.nr_sv ? this->header.nr_sv->size() : 0;
-    if (classes < 2 || this->header.rho.size() != classes * (classes - 1) / 2)
+void DensityFile::keys(Archive& archive) {
+    archive.word("fingerprint", fingerprint);
+    archive.real("weight", weight);
+    const std::size_t classes = header.nr_sv ? header.nr_sv->size() : 0;
+    if (archive.checks() && (classes < 2 || header.rho.size() != classes * (classes - 1) / 2))
         throw std::invalid_argument("a density estimate without the pairs of two or more classes");
-}
-
-std::unique_ptr<CompiledFile> DensityFile::read(std::string_view text) {
-    CompiledText file = read_compiled(text, "rows", {"fingerprint", "weight"});
-    const OwnKeys& own = file.own;
-    const Header& header = file.header;
+    if (!archive.reads()) return;
     if (!header.classification() || header.nr_class < 2)
-        file.body.fail("a density estimate without two classes found", file.body.at - 1);
-    const double weight = own.real("weight");
+        archive.fail_header("a density estimate without two classes found");
     std::vector<int> counts = *header.nr_sv;
     std::partial_sort(counts.begin(), counts.begin() + 2, counts.end());
     if (counts[0] < 1 || !(weight > 0 && weight < static_cast<double>(counts[0]) + counts[1]))
-        own.fail("weight", "weight " + own.word("weight").substr(0, 40) + " and classes of " +
-                               std::to_string(counts[0]) + " and " + std::to_string(counts[1]) +
-                               " rows found, expected a weight above 0 and below the rows of any two classes");
-    Rows rows = file.body.rows(header.total_sv);
-    file.body.end("the rows that total_sv announces");
+        archive.fail("weight", "weight " + archive.key("weight", "")->words[0].substr(0, 40) + " and classes of " +
+                                   std::to_string(counts[0]) + " and " + std::to_string(counts[1]) +
+                                   " rows found, expected a weight above 0 and below the rows of any two classes");
+}
+
+void DensityFile::body(Archive& archive) {
+    archive.rows(rows, header.total_sv);
+    archive.end("the rows that total_sv announces");
+    if (!archive.reads()) return;
     std::int64_t row = 0;
     for (std::size_t c = 0; c < header.nr_sv->size(); ++c)
         for (const std::int64_t last = row + (*header.nr_sv)[c]; row < last; ++row)
-            if (rows.leading[row] != (*header.label)[c])
+            if (rows->leading[row] != (*header.label)[c])
                 throw ModelError("a row of another class than " + std::to_string((*header.label)[c]) +
                                      " found, which 'nr_sv' announces",
-                                 rows.first_line + row);
-    const std::int64_t features = static_cast<std::int64_t>(fastsvm::used_indices(rows).size());
-    if (rows.rows * features > most_density_cells) throw ModelError(too_many_cells(rows.rows, features));
-    return std::make_unique<DensityFile>(std::move(file.header), own.word("fingerprint"), weight,
-                                         std::make_shared<const Rows>(std::move(rows)));
-}
-
-void DensityFile::write(std::string& out) const {
-    out += "fingerprint " + fingerprint + "\nweight " + in_header(weight) + "\nrows\n" + format_rows(*rows);
+                                 rows->first_line + row);
+    const std::int64_t features = static_cast<std::int64_t>(used_indices().size());
+    if (rows->rows * features > most_density_cells) throw ModelError(too_many_cells(rows->rows, features));
 }
 
 std::vector<std::int32_t> DensityFile::used_indices() const { return fastsvm::used_indices(*rows); }

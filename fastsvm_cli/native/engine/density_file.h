@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "engine/model_file.h"
@@ -14,16 +13,16 @@ namespace fastsvm {
 // (S_first + S_second). The paper's R(z) is tanh of half the decision value.
 class DensityFile : public CompiledFile {
 public:
-    // weight: a pair's sum of kernel values; below the number of its rows. rows: the training rows with labels, by
-    // class in the header's order, about another origin. Throws std::invalid_argument.
-    DensityFile(Header header, std::string fingerprint, double weight, std::shared_ptr<const Rows> rows);
-    // text: from open_compiled. Throws ModelError.
-    static std::unique_ptr<CompiledFile> read(std::string_view text);
+    using CompiledFile::CompiledFile;
 
-    const double weight;
-    const std::shared_ptr<const Rows> rows;
+    double weight = 0;  // a pair's sum of kernel values; below the number of its rows
+    // The training rows with labels, by class in the header's order, about another origin.
+    std::shared_ptr<const Rows> rows;
 
     const char* kind() const override { return "density"; }
+    const char* body_word() const override { return "rows"; }
+    void keys(Archive& archive) override;
+    void body(Archive& archive) override;
     std::vector<std::int32_t> used_indices() const override;
     std::size_t bytes() const override { return bytes_of(*rows); }
     std::string unbounded() const override {
@@ -31,7 +30,6 @@ public:
     }
 
 protected:
-    void write(std::string& out) const override;
     std::shared_ptr<Model> make_model() const override;
     std::int64_t own_max_index() const override { return rows->max_index; }
 };

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <numeric>
-#include <stdexcept>
 #include <utility>
 
 #include "engine/model_error.h"
@@ -10,40 +9,34 @@
 
 namespace fastsvm {
 
-GeometryFile::GeometryFile(std::shared_ptr<const LibsvmFile> exact, std::string fingerprint, std::string sequence,
-                           std::shared_ptr<const Rows> all_vectors, std::vector<std::int64_t> points, Bounds bounds)
-    : OrderedFile(std::move(exact), std::move(fingerprint)),
-      sequence(std::move(sequence)),
-      all_vectors(std::move(all_vectors)),
-      points(std::move(points)),
-      bounds(std::move(bounds)) {
-    const std::size_t pairs = header.rho.size();
-    if (this->bounds.b.size() != this->points.size() * pairs || this->bounds.squared_norm.size() != pairs ||
-        this->bounds.b_error.size() != pairs)
-        throw std::invalid_argument("wrong number of values");
+void GeometryFile::keys(Archive& archive) {
+    OrderedFile::keys(archive);
+    archive.word("sequence", sequence);
+    archive.size("nr_folded", all_vectors ? static_cast<std::size_t>(all_vectors->rows - header.total_sv) : 0);
+    archive.size("nr_points", points.size());
 }
 
-std::unique_ptr<CompiledFile> GeometryFile::read(std::string_view text) {
-    WithExactText read = WithExactText::read(text, {"nr_folded", "nr_points", "sequence"});
-    CompiledText& file = read.file;
-    const Kernel& kernel = read.exact->kernel;
-    if (!kernel.semidefinite()) throw ModelError("a " + name_of(kernel) + " kernel found that is not an inner product");
-    const int count = file.own.whole("nr_points", 0);
-    file.body.record("points");
-    std::vector<std::int64_t> points = file.body.whole_numbers(count, read.all_vectors->rows);
-    const std::size_t start = file.body.at;
-    Bounds bounds;
-    bounds.squared_norm = file.body.numbers(file.header.pairs());
-    bounds.b_error = file.body.numbers(file.header.pairs());
+void GeometryFile::body(Archive& archive) {
+    const std::int64_t folded_rows = archive.count("nr_folded"), pairs = header.pairs();
+    if (const auto read = vectors(archive, folded_rows)) all_vectors = read;
+    if (archive.reads() && !exact->kernel.semidefinite())
+        throw ModelError("a " + name_of(exact->kernel) + " kernel found that is not an inner product");
+    if (archive.writes()) {
+        std::vector<std::int64_t> rest(static_cast<std::size_t>(folded_rows));
+        std::iota(rest.begin(), rest.end(), header.total_sv);
+        archive.written() += format_rows(select_rows(*all_vectors, rest));
+    }
+    archive.record("points");
+    archive.whole_numbers(points, archive.count("nr_points"), all_vectors->rows);
+    const std::size_t start = archive.at();
+    archive.numbers(squared_norm, 1, pairs);
+    archive.numbers(b_error, 1, pairs);
     const auto negative = [](double x) { return x < 0; };
-    if (std::any_of(bounds.squared_norm.begin(), bounds.squared_norm.end(), negative) ||
-        std::any_of(bounds.b_error.begin(), bounds.b_error.end(), negative))
-        file.body.fail("a negative number found, expected squared norms and errors", start);
-    bounds.b = file.body.numbers(count * file.header.pairs());
-    file.body.end();
-    return std::make_unique<GeometryFile>(std::move(read.exact), file.own.word("fingerprint"),
-                                          file.own.word("sequence"), std::move(read.all_vectors), std::move(points),
-                                          std::move(bounds));
+    if (archive.reads() && (std::any_of(squared_norm.begin(), squared_norm.end(), negative) ||
+                            std::any_of(b_error.begin(), b_error.end(), negative)))
+        archive.body().fail("a negative number found, expected squared norms and errors", start);
+    archive.numbers(b, archive.count("nr_points"), pairs);
+    archive.end();
 }
 
 std::string GeometryFile::ordered_by() const {
@@ -52,27 +45,11 @@ std::string GeometryFile::ordered_by() const {
            (folded ? ", " + std::to_string(folded) + " of them folded" : "");
 }
 
-void GeometryFile::write(std::string& out) const {
-    std::vector<std::int64_t> rest(static_cast<std::size_t>(all_vectors->rows - header.total_sv));
-    std::iota(rest.begin(), rest.end(), header.total_sv);
-    write_vectors(out, "sequence " + sequence + "\nnr_folded " + std::to_string(rest.size()) + "\nnr_points " +
-                           std::to_string(points.size()) + '\n');
-    out += format_rows(select_rows(*all_vectors, rest)) + "points\n";
-    add_whole_numbers(out, points);
-    const std::int64_t pairs = header.pairs();
-    if (!pairs) return;
-    add_numbers(out, bounds.squared_norm.data(), pairs);
-    add_numbers(out, bounds.b_error.data(), pairs);
-    for (std::size_t point = 0; point < points.size(); ++point)
-        add_numbers(out, bounds.b.data() + static_cast<std::int64_t>(point) * pairs, pairs);
-}
-
 std::shared_ptr<Model> GeometryFile::make_model() const {
     const auto sums = exact->exact_model();
     auto of_points = std::make_shared<const Rows>(select_rows(*all_vectors, points));
     return std::make_shared<GeometryModel>(
-        sums, std::make_shared<const Geometry>(sums->svm_model(), std::move(of_points), bounds.b, bounds.squared_norm,
-                                               bounds.b_error));
+        sums, std::make_shared<const Geometry>(sums->svm_model(), std::move(of_points), b, squared_norm, b_error));
 }
 
 std::shared_ptr<Model> GeometryFile::stopped_after(std::int64_t steps) const {

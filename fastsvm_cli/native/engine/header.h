@@ -63,16 +63,38 @@ HeaderText read_compiled_header(std::string_view text, const std::string& last,
 inline constexpr char comment_found[] =
     "a comment found, which LIBSVM's reader refuses too: grep -v '^#' leaves such lines out";
 
-// In LIBSVM's order.
-inline constexpr std::array header_keys{"svm_type", "kernel_type",        "degree", "gamma", "coef0",
-                                        "nr_class", "total_sv",           "rho",    "label", "probA",
-                                        "probB",    "prob_density_marks", "nr_sv"};
+// A key, and the member that holds its words.
+template <class Member> struct HeaderField {
+    const char* key;
+    Member Header::* member;
+};
+template <class Member> HeaderField(const char*, Member Header::*) -> HeaderField<Member>;
+
+// In LIBSVM's order, as headers are written. Readers, the writer and Python's class follow this table.
+inline constexpr std::tuple header_fields{
+    HeaderField{"svm_type", &Header::svm_type}, HeaderField{"kernel_type", &Header::kernel_type},
+    HeaderField{"degree", &Header::degree},     HeaderField{"gamma", &Header::gamma},
+    HeaderField{"coef0", &Header::coef0},       HeaderField{"nr_class", &Header::nr_class},
+    HeaderField{"total_sv", &Header::total_sv}, HeaderField{"rho", &Header::rho},
+    HeaderField{"label", &Header::label},       HeaderField{"probA", &Header::prob_a},
+    HeaderField{"probB", &Header::prob_b},      HeaderField{"prob_density_marks", &Header::prob_density_marks},
+    HeaderField{"nr_sv", &Header::nr_sv}};
+inline constexpr std::array header_keys =
+    std::apply([](const auto&... field) { return std::array{field.key...}; }, header_fields);
 bool is_header_key(std::string_view word);
 
-// The text of a number in a header.
+// The text of a value in a header.
 std::string in_header(double number);
 inline std::string in_header(std::int64_t number) { return std::to_string(number); }
 inline std::string in_header(int number) { return std::to_string(number); }
+inline std::string in_header(const std::string& word) { return word; }
+template <class Number> std::string in_header(const std::vector<Number>& numbers) {
+    std::string out;
+    for (const Number& number : numbers) out += (out.empty() ? "" : " ") + in_header(number);
+    return out;
+}
+// The line `key words`.
+std::string key_line(const std::string& key, const std::string& words);
 
 // (pair, i, j) for classes i < j, in LIBSVM's order. A positive value votes for i.
 std::vector<std::tuple<std::int64_t, std::int64_t, std::int64_t>> class_pairs(std::int64_t nr_class);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <iterator>
+#include <utility>
 
 #include "engine/border_file.h"
 #include "engine/cascade_file.h"
@@ -19,9 +20,17 @@
 
 namespace fastsvm {
 
+namespace {
+
+template <class File> std::unique_ptr<CompiledFile> made(Header header) {
+    return std::make_unique<File>(std::move(header));
+}
+
+}  // namespace
+
 const std::vector<CompiledKind> compiled_kinds{
-    {"maclaurin", MaclaurinFile::read}, {"border", BorderFile::read},     {"density", DensityFile::read},
-    {"triangle", TriangleFile::read},   {"geometry", GeometryFile::read}, {"cascade", CascadeFile::read},
+    {"maclaurin", made<MaclaurinFile>}, {"border", made<BorderFile>},     {"density", made<DensityFile>},
+    {"triangle", made<TriangleFile>},   {"geometry", made<GeometryFile>}, {"cascade", made<CascadeFile>},
 };
 
 namespace {
@@ -120,6 +129,18 @@ bool looks_like_data(std::string_view line, const std::vector<std::string_view>&
     return comment || pairs || all_digits(number);
 }
 
+// text: from open_compiled.
+std::unique_ptr<CompiledFile> read_compiled(const CompiledKind& kind, std::string_view text) {
+    Archive keys(Archive::Work::collect);
+    const std::unique_ptr<CompiledFile> empty = kind.made({});
+    empty->keys(keys);
+    Archive archive(text, empty->body_word(), keys);
+    std::unique_ptr<CompiledFile> out = kind.made(archive.header());
+    out->keys(archive);
+    out->body(archive);
+    return out;
+}
+
 }  // namespace
 
 ModelKind model_kind(std::string_view text) {
@@ -152,7 +173,7 @@ std::unique_ptr<ModelFile> read_model(std::string_view text) {
     OpenedText opened = open_compiled(text, kind.version);
     const auto found = std::find_if(compiled_kinds.begin(), compiled_kinds.end(),
                                     [&](const CompiledKind& each) { return each.name == kind.name; });
-    std::unique_ptr<CompiledFile> out = found->read(opened.text);
+    std::unique_ptr<CompiledFile> out = read_compiled(*found, opened.text);
     if (opened.ranges.empty()) return out;
     EmbeddedRange embedded{{}, std::make_shared<const Scaling>(read_embedded(opened.ranges))};
     if (const auto error = embedding_error(*embedded.scaling, out.get(), "its range")) throw ModelError(error->why);

@@ -9,10 +9,10 @@
 
 namespace fastsvm {
 
-// A kind of compiled model. read: the text that open_compiled returns; throws ModelError.
+// A kind of compiled model. made: a file with this header, whose other fields are to be read.
 struct CompiledKind {
     const char* name;
-    std::unique_ptr<CompiledFile> (*read)(std::string_view text);
+    std::unique_ptr<CompiledFile> (*made)(Header header);
 };
 extern const std::vector<CompiledKind> compiled_kinds;
 

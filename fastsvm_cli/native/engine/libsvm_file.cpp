@@ -86,19 +86,12 @@ std::vector<std::string> own_words(std::string_view line, const char* first, std
     return words;
 }
 
-// The content of fastsvm's line.
-struct OwnLine {
-    std::string fingerprint;
-    std::optional<Origin> origin;
-    std::optional<FoldedScaling> folded;
-};
-
-OwnLine read_reduced(std::string_view line, std::int64_t pairs, std::int64_t number) {
+void read_reduced(std::string_view line, std::int64_t number, LibsvmFile& out) {
     const std::vector<std::string> words = own_words(line, reduced_word, number);
     const std::string name = line_name(reduced_word);
     // Position of the mark raw_rows, if any, or of the checksum.
+    const std::int64_t pairs = out.header.pairs();
     const std::size_t raw_at = static_cast<std::size_t>(5 + 2 * pairs);
-    OwnLine out;
     if (words.size() == raw_at + 3 && words[raw_at] == raw_rows_key)
         out.folded = {words[raw_at + 1], true};
     else if (words.size() != raw_at + 1)
@@ -118,28 +111,24 @@ OwnLine read_reduced(std::string_view line, std::int64_t pairs, std::int64_t num
                         {},
                         static_cast<double>(count),
                         static_cast<double>(longest)};
-    return out;
 }
 
-OwnLine read_folded(std::string_view line, const Header& header, std::int64_t number) {
+void read_folded(std::string_view line, std::int64_t number, LibsvmFile& out) {
     const std::vector<std::string> words = own_words(line, folded_word, number);
     const std::string name = line_name(folded_word);
     if (words.size() != 5)
         throw ModelError(std::to_string(words.size()) + " words in " + name + " found, expected 5", number);
-    if (header.kernel_type == "precomputed")  // rows hold kernel values; serials were not read
+    if (out.serials())  // rows hold kernel values; serials were not read
         throw ModelError(name + " found after a model with a precomputed kernel, which no scaling is folded into",
                          number);
-    return {words[2], {}, FoldedScaling{words[3]}};
+    out.fingerprint = words[2];
+    out.folded = FoldedScaling{words[3]};
 }
 
 }  // namespace
 
-LibsvmFile::LibsvmFile(Header header, std::shared_ptr<const Rows> vectors, const Kernel& kernel,
-                       std::string fingerprint, std::optional<Origin> origin, std::optional<FoldedScaling> folded)
-    : ModelFile(std::move(header), std::move(fingerprint), std::move(folded)),
-      vectors(std::move(vectors)),
-      kernel(kernel),
-      origin(std::move(origin)) {}
+LibsvmFile::LibsvmFile(Header header, std::shared_ptr<const Rows> vectors, const Kernel& kernel)
+    : ModelFile(std::move(header)), vectors(std::move(vectors)), kernel(kernel) {}
 
 std::unique_ptr<LibsvmFile> LibsvmFile::read(std::string_view text) {
     std::string with_line_end;
@@ -150,7 +139,6 @@ std::unique_ptr<LibsvmFile> LibsvmFile::read(std::string_view text) {
     HeaderText read = read_libsvm_header(text);
     const Header& header = read.header;
     std::vector<ModelNote> notes;
-    OwnLine found_line;
     end_line(header.kernel_type == "precomputed");
     Body body(text, read.end);
     Rows vectors = body.vectors(header, 0, true);
@@ -168,16 +156,13 @@ std::unique_ptr<LibsvmFile> LibsvmFile::read(std::string_view text) {
                              "indices of a support vector that do not increase found: rows are answered as by "
                              "svm-predict, slowly; with sorted indices the answers would differ"});
     } else {
-        const bool reduces = own == reduced_word;
         if (!body.begins_with(own) || rest.find('\n') + 1 != rest.size() || !vectors.increasing ||
-            (reduces && header.kernel_type != "rbf"))
+            (own == reduced_word && header.kernel_type != "rbf"))
             body.fail(text_after_vectors(header), body.at);
-        const std::int64_t number = body.line();
-        found_line = reduces ? read_reduced(rest, header.pairs(), number) : read_folded(rest, header, number);
     }
-    auto out = std::make_unique<LibsvmFile>(header, std::make_shared<const Rows>(std::move(vectors)), kernel_of(header),
-                                            std::move(found_line.fingerprint), std::move(found_line.origin),
-                                            std::move(found_line.folded));
+    auto out =
+        std::make_unique<LibsvmFile>(header, std::make_shared<const Rows>(std::move(vectors)), kernel_of(header));
+    if (!own.empty()) (own == reduced_word ? read_reduced : read_folded)(rest, body.line(), *out);
     out->notes = std::move(notes);
     return out;
 }

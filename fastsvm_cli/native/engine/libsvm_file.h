@@ -7,7 +7,6 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/compiled_text.h"
 #include "engine/exact_model.h"
 #include "engine/header.h"
 #include "engine/model_file.h"
@@ -20,16 +19,14 @@ namespace fastsvm {
 // inherited; other models have no such line.
 class LibsvmFile : public ModelFile {
 public:
-    // kernel: the header's or, if precomputed, one to evaluate on known vectors. fingerprint: of the exact model's
-    // file, if there is a line of fastsvm's. origin: of a reduced set; without gamma and rho, which are the model's.
-    LibsvmFile(Header header, std::shared_ptr<const Rows> vectors, const Kernel& kernel, std::string fingerprint = "",
-               std::optional<Origin> origin = {}, std::optional<FoldedScaling> folded = {});
+    LibsvmFile(Header header, std::shared_ptr<const Rows> vectors, const Kernel& kernel);
     // Throws ModelError.
     static std::unique_ptr<LibsvmFile> read(std::string_view text);
 
     const std::shared_ptr<const Rows> vectors;  // with coefficients; each is `0:serial` for a precomputed kernel
-    const Kernel kernel;
-    const std::optional<Origin> origin;
+    const Kernel kernel;                        // the header's or, if precomputed, one to evaluate on known vectors
+    // Of a reduced set; without gamma and rho, which are the model's.
+    std::optional<Origin> origin;
 
     // The same model without fastsvm's line.
     std::shared_ptr<LibsvmFile> plain() const { return std::make_shared<LibsvmFile>(header, vectors, kernel); }

@@ -3,8 +3,6 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <string>
-#include <string_view>
 #include <vector>
 
 #include "engine/model_file.h"
@@ -17,50 +15,49 @@ class MaclaurinFile : public CompiledFile {
 public:
     struct Center {
         std::vector<double> point;  // (d)
-        double largest_norm;        // the largest |x_i - point|^2 over the support vectors, for eq. (3.11)
+        double largest_norm = 0;    // the largest |x_i - point|^2 over the support vectors, for eq. (3.11)
     };
     // The term exp(-gamma |z - m|^2) (c + v.(z - m) + (z - m)'M(z - m) + ...) of a decision function, without the
     // exponential for finite kernels.
     struct Expansion {
-        std::int64_t pair, center;  // numbers of the decision function and of the center
+        std::int64_t pair = 0, center = 0;  // numbers of the decision function and of the center
         // c, v (d), M, ..., flat, in the order of FORMAT.md. With a rank, lambda (rank) and q (rank, d) replace M.
         std::vector<double> coefficients;
         std::optional<Certificate> certificate;
         std::int64_t rank = 0;
     };
-    using Centers = std::vector<std::shared_ptr<const Center>>;
-    using Expansions = std::vector<std::shared_ptr<const Expansion>>;
-    // Lines of the header (FORMAT.md). features: (d).
-    struct Keys {
-        int degree = 0;
-        std::vector<std::int32_t> features;
-        bool single = false;     // coefficients in single precision
-        int highest_norm = 0;    // highest degree with its own norm in certificates; 0 without
-        int longest_vector = 0;  // largest number of entries of a support vector
-    };
-    // Throws std::invalid_argument.
-    MaclaurinFile(Header header, std::string fingerprint, Keys keys, Centers centers, Expansions expansions,
-                  std::optional<FoldedScaling> folded);
-    // text: from open_compiled. Throws ModelError.
-    static std::unique_ptr<CompiledFile> read(std::string_view text);
+    using CompiledFile::CompiledFile;
 
-    const Keys keys;
-    const Centers centers;
-    const Expansions expansions;
+    // Lines of the header (FORMAT.md).
+    int degree = 0;
+    std::vector<std::int32_t> features;  // (d)
+    bool single = false;                 // coefficients in single precision
+    int highest_norm = 0;                // highest degree with its own norm in certificates; 0 without
+    int longest_vector = 0;              // largest number of entries of a support vector
+    std::vector<std::shared_ptr<Center>> centers;
+    std::vector<std::shared_ptr<Expansion>> expansions;
 
     // Approximate products for a row with `longest_vector` entries.
     double products() const;
 
     const char* kind() const override { return "maclaurin"; }
-    bool certified() const override { return keys.highest_norm > 0; }
+    const char* body_word() const override { return "expansions"; }
+    void keys(Archive& archive) override;
+    void body(Archive& archive) override;
+    bool certified() const override { return highest_norm > 0; }
     bool bounded() const override { return header.kernel_type == "rbf"; }
-    bool judged_by_bound() const override { return bounded() && keys.degree == 2 && !certified(); }
-    std::vector<std::int32_t> used_indices() const override { return keys.features; }
+    bool judged_by_bound() const override { return bounded() && degree == 2 && !certified(); }
+    std::vector<std::int32_t> used_indices() const override { return features; }
     std::size_t bytes() const override;
 
 protected:
-    void write(std::string& out) const override;
     std::shared_ptr<Model> make_model() const override;
+
+private:
+    void check_keys(Archive& archive) const;
+    void visit(Archive& archive, Center& center) const;
+    void visit(Archive& archive, Expansion& expansion) const;
+    void visit(Archive& archive, std::optional<Certificate>& certificate) const;
 };
 
 }  // namespace fastsvm

@@ -4,8 +4,6 @@
 #include <utility>
 
 #include "engine/checksum.h"
-#include "engine/compiled_text.h"
-#include "text/number_lines.h"
 
 namespace fastsvm {
 
@@ -54,37 +52,21 @@ std::string ModelFile::unbounded() const {
 }
 
 std::string CompiledFile::to_text() const {
-    std::string out = first_line(kind(), !embedded().texts.empty()) + header.lines();
-    write(out);
+    Archive archive(Archive::Work::write);
+    archive.written() = first_line(kind(), !embedded().texts.empty()) + header.lines();
+    auto& fields = const_cast<CompiledFile&>(*this);  // to write them changes none
+    fields.keys(archive);
+    archive.record(body_word());
+    fields.body(archive);
+    std::string out = std::move(archive.written());
     add_checksum(out, embedded().texts);
     return out;
 }
 
-std::string raw_rows_line(const std::optional<FoldedScaling>& folded) {
-    return folded ? raw_rows_key + ' ' + folded->digest + '\n' : "";
-}
-
-std::string features_line(const std::vector<std::int32_t>& features) {
-    std::string out = "features";
-    for (std::size_t at = 0; at < features.size();) {
-        const std::size_t first = at++;
-        while (at < features.size() && features[at] == features[at - 1] + 1) ++at;
-        (out += ' ') += std::to_string(features[first]);
-        if (at > first + 1) (out += ':') += std::to_string(features[at - 1]);
-    }
-    return out += '\n';
-}
-
-void add_numbers(std::string& out, const double* numbers, std::int64_t count, bool single) {
-    if (!single)
-        out += format_numbers(numbers, static_cast<std::size_t>(count));
-    else
-        out += format_numbers(std::vector<float>(numbers, numbers + count).data(), static_cast<std::size_t>(count));
-}
-
-void add_whole_numbers(std::string& out, const std::vector<std::int64_t>& numbers) {
-    for (std::size_t i = 0; i < numbers.size(); ++i) (i ? out += ' ' : out) += std::to_string(numbers[i]);
-    if (!numbers.empty()) out += '\n';
+void CompiledFile::check() {
+    Archive archive(Archive::Work::check);
+    keys(archive);
+    body(archive);
 }
 
 std::size_t bytes_of(const Rows& rows) {

@@ -3,7 +3,6 @@
 #include <numeric>
 #include <utility>
 
-#include "engine/compiled_text.h"
 #include "engine/model_error.h"
 
 namespace fastsvm {
@@ -34,47 +33,53 @@ Kernel read_kernel(const KeyWords& found) {
 }
 
 // The line `kernel` of a model with a precomputed kernel and known vectors.
-std::string kernel_line(const Kernel& kernel) {
-    std::string out = "kernel " + name_of(kernel) + ' ';
-    if (kernel.type == KernelType::normalized_polynomial) out += in_header(kernel.degree) + ' ';
-    out += in_header(kernel.gamma);
-    if (kernel.type == KernelType::normalized_polynomial) out += ' ' + in_header(kernel.coef0);
-    return out + '\n';
+std::string kernel_words(const Kernel& kernel) {
+    if (kernel.type != KernelType::normalized_polynomial) return name_of(kernel) + ' ' + in_header(kernel.gamma);
+    return name_of(kernel) + ' ' + in_header(kernel.degree) + ' ' + in_header(kernel.gamma) + ' ' +
+           in_header(kernel.coef0);
 }
 
 }  // namespace
 
 std::string name_of(const Kernel& kernel) { return kernel_names[static_cast<std::size_t>(kernel.type)]; }
 
-WithExactFile::WithExactFile(std::shared_ptr<const LibsvmFile> exact, std::string fingerprint)
-    : CompiledFile(exact->header, std::move(fingerprint), exact->inheritance()), exact(std::move(exact)) {}
-
-WithExactText WithExactText::read(std::string_view text, const std::vector<std::string>& own_keys) {
-    std::vector<std::string> keys{"fingerprint"};
-    keys.insert(keys.end(), own_keys.begin(), own_keys.end());
-    CompiledText file = read_compiled(text, "SV", keys, {"kernel", raw_rows_key});
-    const OwnKeys& own = file.own;
-    const int folded = own.has("nr_folded") ? own.whole("nr_folded", 0) : 0;
-    const bool given = own.has("kernel");
-    const Kernel kernel = given ? read_kernel(own.words("kernel")) : kernel_of(file.header);
-    if (given != (file.header.kernel_type == "precomputed"))
-        file.body.fail(
-            given ? "a line 'kernel' found" : "the header ends without 'kernel', which a precomputed kernel needs",
-            file.body.at - 1);
-    auto all_vectors = std::make_shared<const Rows>(file.body.vectors(file.header, folded));
-    auto vectors = all_vectors;
-    if (folded) {
-        std::vector<std::int64_t> own_rows(static_cast<std::size_t>(file.header.total_sv));
-        std::iota(own_rows.begin(), own_rows.end(), std::int64_t{0});
-        vectors = std::make_shared<const Rows>(select_rows(*all_vectors, own_rows));
-    }
-    auto exact = std::make_shared<const LibsvmFile>(file.header, vectors, kernel, "", std::nullopt, own.folded());
-    return {std::move(file), std::move(exact), std::move(all_vectors)};
+WithExactFile::WithExactFile(std::shared_ptr<const LibsvmFile> given)
+    : CompiledFile(given->header), exact(std::move(given)), kernel_(exact->kernel) {
+    folded = exact->inheritance();
 }
 
-void WithExactFile::write_vectors(std::string& out, const std::string& lines) const {
-    if (exact->kernel.type > KernelType::precomputed) out += kernel_line(exact->kernel);
-    out += "fingerprint " + fingerprint + '\n' + raw_rows_line(folded) + lines + "SV\n" + format_rows(*exact->vectors);
+void WithExactFile::keys(Archive& archive) {
+    if (archive.has("kernel", kernel_.type > KernelType::precomputed)) {
+        if (const KeyWords* const found = archive.key("kernel", kernel_words(kernel_))) kernel_ = read_kernel(*found);
+    } else if (archive.reads()) {
+        kernel_ = kernel_of(header);
+    }
+    archive.word("fingerprint", fingerprint);
+    archive.raw_rows(folded);
+}
+
+void WithExactFile::body(Archive& archive) { vectors(archive, 0); }
+
+std::shared_ptr<const Rows> WithExactFile::vectors(Archive& archive, std::int64_t more) {
+    if (!archive.reads()) {
+        if (archive.writes()) archive.written() += format_rows(*exact->vectors);
+        return nullptr;
+    }
+    const bool given = archive.has("kernel", false);
+    if (given != (header.kernel_type == "precomputed"))
+        archive.fail_header(given ? "a line 'kernel' found"
+                                  : "the header ends without 'kernel', which a precomputed kernel needs");
+    auto all_vectors = std::make_shared<const Rows>(archive.body().vectors(header, more));
+    auto own = all_vectors;
+    if (more) {
+        std::vector<std::int64_t> own_rows(static_cast<std::size_t>(header.total_sv));
+        std::iota(own_rows.begin(), own_rows.end(), std::int64_t{0});
+        own = std::make_shared<const Rows>(select_rows(*all_vectors, own_rows));
+    }
+    auto read = std::make_shared<LibsvmFile>(header, own, kernel_);
+    read->folded = folded;
+    exact = std::move(read);
+    return all_vectors;
 }
 
 }  // namespace fastsvm

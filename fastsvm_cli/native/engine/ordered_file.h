@@ -3,10 +3,8 @@
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <string_view>
 #include <vector>
 
-#include "engine/compiled_text.h"
 #include "engine/libsvm_file.h"
 #include "engine/model_file.h"
 
@@ -15,17 +13,26 @@ namespace fastsvm {
 // A compiled model whose file has the exact model's vectors.
 class WithExactFile : public CompiledFile {
 public:
-    WithExactFile(std::shared_ptr<const LibsvmFile> exact, std::string fingerprint);
+    // To read the exact model.
+    using CompiledFile::CompiledFile;
+    explicit WithExactFile(std::shared_ptr<const LibsvmFile> exact);
 
-    const std::shared_ptr<const LibsvmFile> exact;
+    std::shared_ptr<const LibsvmFile> exact;
+
+    const char* body_word() const override { return "SV"; }
+    void keys(Archive& archive) override;
+    void body(Archive& archive) override;
 
     std::shared_ptr<const Rows> support_vectors() const override { return exact->vectors; }
     std::vector<std::int32_t> used_indices() const override { return exact->used_indices(); }
     std::size_t bytes() const override { return exact->bytes(); }
 
 protected:
-    // Writes the kind's own keys, `lines`, and the vectors.
-    void write_vectors(std::string& out, const std::string& lines) const;
+    // The support vectors, and rows of the same form after them. Returns all that were read.
+    std::shared_ptr<const Rows> vectors(Archive& archive, std::int64_t more);
+
+private:
+    Kernel kernel_;  // the exact model's
 };
 
 // A LIBSVM model, and an order of kernel evaluations: a row stops when the rest of its sum cannot change the answer.
@@ -36,15 +43,6 @@ public:
 
     bool proves() const override { return true; }
     bool ordered() const override { return true; }
-};
-
-// The text of such a file, read up to the vectors.
-struct WithExactText {
-    CompiledText file;  // after the vectors
-    std::shared_ptr<const LibsvmFile> exact;
-    std::shared_ptr<const Rows> all_vectors;  // the support vectors, then folded rows of the same form
-    // Throws ModelError.
-    static WithExactText read(std::string_view text, const std::vector<std::string>& own_keys);
 };
 
 inline constexpr const char* without_vectors =

@@ -15,24 +15,22 @@ std::string why_no_triangle(const Kernel& kernel) {
            " of others";
 }
 
-std::unique_ptr<CompiledFile> TriangleFile::read(std::string_view text) {
-    WithExactText read = WithExactText::read(text, {"nr_lists"});
-    CompiledText& file = read.file;
-    if (const std::string why = why_no_triangle(read.exact->kernel); !why.empty()) throw ModelError(why);
-    file.body.record("pivots");
-    std::vector<std::int64_t> pivots = file.body.whole_numbers(file.own.whole("nr_lists", 0), file.header.total_sv);
-    file.body.end();
-    return std::make_unique<TriangleFile>(std::move(read.exact), file.own.word("fingerprint"), std::move(pivots));
+void TriangleFile::keys(Archive& archive) {
+    OrderedFile::keys(archive);
+    archive.size("nr_lists", pivots.size());
+}
+
+void TriangleFile::body(Archive& archive) {
+    OrderedFile::body(archive);
+    if (archive.reads())
+        if (const std::string why = why_no_triangle(exact->kernel); !why.empty()) throw ModelError(why);
+    archive.record("pivots");
+    archive.whole_numbers(pivots, archive.count("nr_lists"), header.total_sv);
+    archive.end();
 }
 
 std::string TriangleFile::ordered_by() const {
     return std::to_string(pivots.size()) + (pivots.size() == 1 ? " list" : " lists") + " by distance";
-}
-
-void TriangleFile::write(std::string& out) const {
-    write_vectors(out, "nr_lists " + std::to_string(pivots.size()) + '\n');
-    out += "pivots\n";
-    add_whole_numbers(out, pivots);
 }
 
 std::shared_ptr<Model> TriangleFile::make_model() const {

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "engine/ordered_file.h"
@@ -14,19 +13,16 @@ namespace fastsvm {
 // A LIBSVM model with the pivots of its lists.
 class TriangleFile : public OrderedFile {
 public:
-    // pivots: rows of the vectors, one per list.
-    TriangleFile(std::shared_ptr<const LibsvmFile> exact, std::string fingerprint, std::vector<std::int64_t> pivots)
-        : OrderedFile(std::move(exact), std::move(fingerprint)), pivots(std::move(pivots)) {}
-    // text: from open_compiled. Throws ModelError.
-    static std::unique_ptr<CompiledFile> read(std::string_view text);
+    using OrderedFile::OrderedFile;
 
-    const std::vector<std::int64_t> pivots;
+    std::vector<std::int64_t> pivots;  // rows of the vectors, one per list
 
     const char* kind() const override { return "triangle"; }
+    void keys(Archive& archive) override;
+    void body(Archive& archive) override;
     std::string ordered_by() const override;
 
 protected:
-    void write(std::string& out) const override;
     std::shared_ptr<Model> make_model() const override;
 };
 
