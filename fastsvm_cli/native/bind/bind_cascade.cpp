@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "bind/fields.h"
-#include "engine/cascade_file.h"
 #include "models/cascade.h"
 
 using namespace nb::literals;
@@ -21,8 +20,8 @@ void bind_cascade(nb::module_& m) {
                               "vectors), both flat.",
                               field("degree", &CascadeStage::degree), field("vectors", &CascadeStage::vectors),
                               field("threshold", &CascadeStage::threshold),
-                              field<AsBuffer>("polynomial", &CascadeStage::polynomial),
-                              field<AsBuffer>("coefficients", &CascadeStage::coefficients))
+                              field<In::buffer>("polynomial", &CascadeStage::polynomial),
+                              field<In::buffer>("coefficients", &CascadeStage::coefficients))
         .def_rw("threshold", &CascadeStage::threshold);
     nb::class_<Cascade>(m, "Cascade", "Stages that give rows a label, or leave them.")
         .def(nb::init<const SvmModel&, const std::vector<std::int64_t>&, std::vector<std::int32_t>, std::vector<double>,
@@ -54,11 +53,11 @@ void bind_cascade(nb::module_& m) {
             },
             "chunk"_a, "stage"_a, "(winner, margin) of each row in one stage.");
     bind_kind<CascadeFile, std::shared_ptr<LibsvmFile>, WithExactFile>(
-        m, "CascadeFile", "A cascade.", "exact", field<OfBase>("fingerprint", &CascadeFile::fingerprint),
+        m, "CascadeFile", "A cascade.", "exact", field<In::argument>("fingerprint", &CascadeFile::fingerprint),
         field("budget", &CascadeFile::budget), field("confidence", &CascadeFile::confidence),
         field("tested", &CascadeFile::tested), field("differing", &CascadeFile::differing),
-        field<OfBase>("chosen", &CascadeFile::chosen), field<OfBase>("features", &CascadeFile::features),
-        field<OfBase>("center", &CascadeFile::center), field<OfBase>("longest", &CascadeFile::longest),
+        field<In::argument>("chosen", &CascadeFile::chosen), field<In::argument>("features", &CascadeFile::features),
+        field<In::argument>("center", &CascadeFile::center), field<In::argument>("longest", &CascadeFile::longest),
         field("stages", &CascadeFile::stages))
         .def("cascade", &CascadeFile::cascade, "The stages, without the exact model.");
 }

@@ -59,7 +59,7 @@ void bind_header(nb::module_& m) {
         "(nr_class); None unless classification. rho, probA, probB: (pairs). prob_density_marks: (10).");
     const auto bound = std::apply(
         [](const auto&... of) { return std::tuple_cat(bound_if<true>(of)..., bound_if<false>(of)...); }, header_fields);
-    std::apply([&](const auto&... fields) { bind_checked_fields(header, "", check_types, fields...); }, bound);
+    std::apply([&](const auto&... fields) { bind_checked_fields(header, check_types, fields...); }, bound);
     header
         .def(
             "changed",

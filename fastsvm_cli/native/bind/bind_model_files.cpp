@@ -14,22 +14,19 @@
 #include <utility>
 #include <vector>
 
-#include "engine/border_file.h"
 #include "engine/checksum.h"
-#include "engine/density_file.h"
-#include "engine/embedded_scaling.h"
-#include "engine/geometry_file.h"
 #include "engine/header.h"
-#include "engine/kind.h"
 #include "engine/libsvm_file.h"
-#include "engine/load_model.h"
-#include "engine/maclaurin_file.h"
-#include "engine/model_error.h"
-#include "engine/ordered_model.h"
+#include "engine/model_file.h"
 #include "engine/sha256.h"
-#include "engine/triangle_file.h"
 #include "exact/reference/kernel.h"
 #include "models/border.h"
+#include "models/density.h"
+#include "models/geometry.h"
+#include "models/kind.h"
+#include "models/maclaurin.h"
+#include "models/ordered.h"
+#include "models/triangle.h"
 
 using namespace nb::literals;
 using namespace fastsvm;
@@ -189,7 +186,7 @@ void bind_maclaurin(nb::module_& m) {
     bind_record<Center>(m, "Center",
                         "Center of expansions. point: (d). largest_norm: the largest |x_i - point|^2 over the support "
                         "vectors, for eq. (3.11).",
-                        field<AsBuffer>("point", &Center::point), field("largest_norm", &Center::largest_norm));
+                        field<In::buffer>("point", &Center::point), field("largest_norm", &Center::largest_norm));
     using Expansion = MaclaurinFile::Expansion;
     bind_record<Expansion>(
         m, "Expansion",
@@ -197,18 +194,18 @@ void bind_maclaurin(nb::module_& m) {
         "center. coefficients: c, v (d), M, ..., flat, in the order of FORMAT.md. rank: of a compressed M, or 0; "
         "lambda (rank) and q (rank, d) then replace it.",
         field("pair", &Expansion::pair), field("center", &Expansion::center),
-        field<AsBuffer>("coefficients", &Expansion::coefficients),
+        field<In::buffer>("coefficients", &Expansion::coefficients),
         field("certificate", &Expansion::certificate, nb::none()), field("rank", &Expansion::rank, 0));
     bind_kind<MaclaurinFile, Header, CompiledFile>(
         m, "MaclaurinFile",
         "A Maclaurin model. single, highest_norm, longest_vector: lines `precision`, `certified`, `longest_vector` of "
         "FORMAT.md; highest_norm is 0 without certificates.",
-        "header", field("degree", &MaclaurinFile::degree), field<AsSequence>("features", &MaclaurinFile::features),
-        field("single", &MaclaurinFile::single), field<OfBase>("fingerprint", &MaclaurinFile::fingerprint),
+        "header", field("degree", &MaclaurinFile::degree), field<In::sequence>("features", &MaclaurinFile::features),
+        field("single", &MaclaurinFile::single), field<In::argument>("fingerprint", &MaclaurinFile::fingerprint),
         field("centers", &MaclaurinFile::centers), field("expansions", &MaclaurinFile::expansions),
         field("highest_norm", &MaclaurinFile::highest_norm, 0),
         field("longest_vector", &MaclaurinFile::longest_vector, 0),
-        field<OfBase>("folded", &MaclaurinFile::folded, nb::none()))
+        field<In::argument>("folded", &MaclaurinFile::folded, nb::none()))
         .def_prop_ro("products", &MaclaurinFile::products,
                      "approximate products for a row with `longest_vector` entries");
 }
@@ -220,12 +217,13 @@ void bind_border(nb::module_& m) {
                          "Border samples of a pair of classes. level: decision value of all samples; without samples, "
                          "of every row. rows: (count, 2, d), flat: each sample's point, then its normal.",
                          field("level", &Samples::level), field("count", &Samples::count),
-                         field<AsBuffer>("rows", &Samples::rows));
+                         field<In::buffer>("rows", &Samples::rows));
     bind_kind<BorderFile, Header, CompiledFile>(
         m, "BorderFile", "A border model. local, single: FORMAT.md.", "header",
-        field<OfBase>("fingerprint", &BorderFile::fingerprint), field<AsSequence>("features", &BorderFile::features),
-        field("samples", &BorderFile::samples), field("local", &BorderFile::local, 1),
-        field("single", &BorderFile::single, false), field<OfBase>("folded", &BorderFile::folded, nb::none()));
+        field<In::argument>("fingerprint", &BorderFile::fingerprint),
+        field<In::sequence>("features", &BorderFile::features), field("samples", &BorderFile::samples),
+        field("local", &BorderFile::local, 1), field("single", &BorderFile::single, false),
+        field<In::argument>("folded", &BorderFile::folded, nb::none()));
 }
 
 void bind_density(nb::module_& m) {
@@ -235,8 +233,8 @@ void bind_density(nb::module_& m) {
         m, "DensityFile",
         "Kernel density estimates of variable bandwidth. weight: a pair's sum of kernel values; below the number of "
         "its rows. rows: the training rows with labels, by class in the header's order, about another origin.",
-        "header", field<OfBase>("fingerprint", &DensityFile::fingerprint), field("weight", &DensityFile::weight),
-        field<AsChunk>("rows", &DensityFile::rows));
+        "header", field<In::argument>("fingerprint", &DensityFile::fingerprint), field("weight", &DensityFile::weight),
+        field("rows", &DensityFile::rows));
 }
 
 void bind_ordered(nb::module_& m) {
@@ -262,16 +260,16 @@ void bind_ordered(nb::module_& m) {
     using Exact = std::shared_ptr<LibsvmFile>;
     bind_kind<TriangleFile, Exact, OrderedFile>(
         m, "TriangleFile", "A triangle model. pivots: rows of exact.vectors, one per list.", "exact",
-        field<OfBase>("fingerprint", &TriangleFile::fingerprint), field("pivots", &TriangleFile::pivots));
+        field<In::argument>("fingerprint", &TriangleFile::fingerprint), field("pivots", &TriangleFile::pivots));
     bind_kind<GeometryFile, Exact, OrderedFile>(
         m, "GeometryFile",
         "A geometry model. all_vectors: the support vectors, then the folded ones, whose coefficients are 0. points: "
         "(k) rows of all_vectors, in order of evaluation. b: (k, pairs), flat; squared_norm, b_error: (pairs), of "
         "native/models/geometry.h.",
-        "exact", field<OfBase>("fingerprint", &GeometryFile::fingerprint), field("sequence", &GeometryFile::sequence),
-        field<AsChunk>("all_vectors", &GeometryFile::all_vectors), field("points", &GeometryFile::points),
-        field<AsBuffer>("b", &GeometryFile::b), field("squared_norm", &GeometryFile::squared_norm),
-        field("b_error", &GeometryFile::b_error));
+        "exact", field<In::argument>("fingerprint", &GeometryFile::fingerprint),
+        field("sequence", &GeometryFile::sequence), field("all_vectors", &GeometryFile::all_vectors),
+        field("points", &GeometryFile::points), field<In::buffer>("b", &GeometryFile::b),
+        field("squared_norm", &GeometryFile::squared_norm), field("b_error", &GeometryFile::b_error));
 }
 
 }  // namespace

@@ -7,69 +7,50 @@
 
 #include "bind/bind.h"
 
-// How Python gives and gets a member: as nanobind converts it.
-struct AsItIs {
-    template <class Member> using Given = Member;
-    template <class Member> static Member taken(Member& given) { return std::move(given); }
-    template <class Class, class Owner, class Member>
-    static void add_property(Class& bound, const char* name, Member Owner::* member) {
-        bound.def_ro(name, member);
-    }
-};
-// Numbers in a buffer.
-struct AsBuffer {
-    template <class Member>
-    using Given = nb::ndarray<const typename Member::value_type, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-    template <class Array> static auto taken(Array& given) {
-        return std::vector(given.data(), given.data() + given.size());
-    }
-    template <class Class, class Owner, class Member>
-    static void add_property(Class& bound, const char* name, Member Owner::* member) {
-        bound.def_prop_ro(name, numbers_of<typename Class::Type>(member));
-    }
-};
-// Whole numbers in any sequence, and in a buffer.
-struct AsSequence : AsItIs {
-    template <class Class, class Owner, class Member>
-    static void add_property(Class& bound, const char* name, Member Owner::* member) {
-        AsBuffer::add_property(bound, name, member);
-    }
-};
-// Shared rows in a Chunk.
-struct AsChunk {
-    template <class Member> using Given = const Chunk&;
-    static std::shared_ptr<const fastsvm::Rows> taken(const Chunk& given) { return given.rows; }
-    template <class Class, class Owner, class Member>
-    static void add_property(Class& bound, const char* name, Member Owner::* member) {
-        bound.def_prop_ro(name, [member](const typename Class::Type& self) { return Chunk{self.*member}; });
-    }
-};
-// An argument of the constructor alone: the base class has the property.
-struct OfBase : AsItIs {
-    template <class Class, class Member> static void add_property(Class&, const char*, Member) {}
-};
+// A member in Python: as nanobind converts it; numbers in a buffer; indices, given in any sequence, in a buffer; an
+// argument of the constructor alone, whose property the base class has.
+enum class In { value, buffer, sequence, argument };
 
-template <class How, class Owner, class Member, class Arg> struct Field : How {
-    Field(const char* name, Member Owner::* member, Arg arg) : name(name), member(member), arg(std::move(arg)) {}
-    using Given = typename How::template Given<Member>;
+// A property, and an argument of the constructor. Rows are in a Chunk.
+template <In in, class Owner, class Member, class Arg> struct Field {
+    static constexpr bool rows = std::is_same_v<Member, std::shared_ptr<const fastsvm::Rows>>;
+    using Given = std::conditional_t<rows, Chunk, std::conditional_t<in == In::buffer, NumberArray, Member>>;
+
+    static Member taken(Given& given) {
+        if constexpr (rows)
+            return given.rows;
+        else if constexpr (in == In::buffer)
+            return Member(given.data(), given.data() + given.size());
+        else
+            return std::move(given);
+    }
+    template <class Class> void add_property(Class& bound) const {
+        if constexpr (rows)
+            bound.def_prop_ro(name, [of = member](const Owner& self) { return Chunk{self.*of}; });
+        else if constexpr (in == In::buffer || in == In::sequence)
+            bound.def_prop_ro(name, numbers_of(member));
+        else if constexpr (in == In::value)
+            bound.def_ro(name, member);
+    }
+
     const char* name;
     Member Owner::* member;
     Arg arg;
 };
 
-template <class How = AsItIs, class Owner, class Member> auto field(const char* name, Member Owner::* member) {
-    return Field<How, Owner, Member, nb::arg>(name, member, nb::arg(name));
+template <In in = In::value, class Owner, class Member> auto field(const char* name, Member Owner::* member) {
+    return Field<in, Owner, Member, nb::arg>{name, member, nb::arg(name)};
 }
 // value: the argument's default.
-template <class How = AsItIs, class Owner, class Member, class Value>
+template <In in = In::value, class Owner, class Member, class Value>
 auto field(const char* name, Member Owner::* member, Value value) {
     auto arg = nb::arg(name) = std::move(value);
-    return Field<How, Owner, Member, decltype(arg)>(name, member, std::move(arg));
+    return Field<in, Owner, Member, decltype(arg)>{name, member, std::move(arg)};
 }
 
 // The constructor takes the fields in this order. check(made) throws if they do not fit.
 template <class Class, class Check, class... Fields>
-void bind_checked_fields(Class& bound, const char* doc, Check check, Fields... fields) {
+void bind_checked_fields(Class& bound, Check check, Fields... fields) {
     using T = typename Class::Type;
     bound.def(
         "__init__",
@@ -79,15 +60,15 @@ void bind_checked_fields(Class& bound, const char* doc, Check check, Fields... f
             check(made);
             new (self) T(std::move(made));
         },
-        fields.arg..., doc);
-    (Fields::add_property(bound, fields.name, fields.member), ...);
+        fields.arg...);
+    (fields.add_property(bound), ...);
 }
 
-// A class of these fields. docs: of the class and its constructor.
+// A class of these fields.
 template <class T, class... Fields>
 nb::class_<T> bind_record(nb::module_& m, const char* name, const char* doc, Fields... fields) {
     nb::class_<T> bound(m, name, doc);
-    bind_checked_fields(bound, "", [](const T&) {}, fields...);
+    bind_checked_fields(bound, [](const T&) {}, fields...);
     return bound;
 }
 
@@ -106,6 +87,6 @@ nb::class_<File, Base> bind_kind(nb::module_& m, const char* name, const char* d
             made.release();
         },
         nb::arg(source), fields.arg...);
-    (Fields::add_property(bound, fields.name, fields.member), ...);
+    (fields.add_property(bound), ...);
     return bound;
 }

@@ -5,8 +5,7 @@
 #include <numeric>
 #include <utility>
 
-#include "engine/model_error.h"
-#include "engine/words.h"
+#include "engine/header.h"
 #include "text/number_lines.h"
 #include "text/numbers.h"
 #include "text/parse.h"
@@ -147,40 +146,17 @@ const KeyWords* Archive::key(const std::string& key, const std::string& words) {
     return reads() ? &own_.at(key) : nullptr;
 }
 
-void Archive::word(const std::string& key, std::string& word) {
-    if (const KeyWords* const found = this->key(key, word)) word = one_word(*found, key);
-}
-
-void Archive::whole(const std::string& key, int& number, std::optional<int> least, std::optional<int> most) {
-    const KeyWords* const found = this->key(key, in_header(number));
-    if (!found) return;
-    number = whole_number(one_word(*found, key), key, found->line);
-    if (least && (number < *least || (most && number > *most)))
-        fail(key, key + " " + std::to_string(number) + " found, expected " + std::to_string(*least) +
+void Archive::whole(const std::string& key, int& number, int least, std::optional<int> most) {
+    field(key, number);
+    if (reads() && (number < least || (most && number > *most)))
+        fail(key, key + " " + std::to_string(number) + " found, expected " + std::to_string(least) +
                       (most ? " to " + std::to_string(*most) : " or more"));
 }
 
-void Archive::real(const std::string& key, double& number) {
-    const KeyWords* const found = this->key(key, in_header(number));
-    if (found) number = real_number(one_word(*found, key), key, found->line);
-}
-
-const KeyWords* Archive::counted(const std::string& key, const std::string& words, std::int64_t count) {
-    const KeyWords* const found = this->key(key, words);
-    if (found && static_cast<std::int64_t>(found->words.size()) != count)
-        fail(key,
-             std::to_string(found->words.size()) + " values of '" + key + "' found, expected " + std::to_string(count));
-    return found;
-}
-
-void Archive::wholes(const std::string& key, std::vector<std::int64_t>& numbers, std::int64_t count) {
-    if (const KeyWords* const found = counted(key, in_header(numbers), count))
-        for (const std::string& word : found->words) numbers.push_back(whole_number(word, key, found->line));
-}
-
-void Archive::reals(const std::string& key, std::vector<double>& numbers, std::int64_t count) {
-    if (const KeyWords* const found = counted(key, in_header(numbers), count))
-        for (const std::string& word : found->words) numbers.push_back(real_number(word, key, found->line));
+void Archive::check_count(const std::string& key, std::int64_t count) const {
+    const std::size_t found = own_.at(key).words.size();
+    if (static_cast<std::int64_t>(found) != count)
+        fail(key, std::to_string(found) + " values of '" + key + "' found, expected " + std::to_string(count));
 }
 
 void Archive::size(const std::string& key, std::size_t size, int least) {

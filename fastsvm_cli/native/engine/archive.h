@@ -68,13 +68,17 @@ public:
     bool has(const std::string& key, bool present);
     // A line of the header. Returns the words that were read; null for other work.
     const KeyWords* key(const std::string& key, const std::string& words);
-    void word(const std::string& key, std::string& word);
-    // A whole number, from `least` to `most` if given.
-    void whole(const std::string& key, int& number, std::optional<int> least = {}, std::optional<int> most = {});
-    void real(const std::string& key, double& number);
+    // A word, a number or numbers.
+    template <class Value> void field(const std::string& key, Value& value) {
+        if (const KeyWords* const found = this->key(key, in_header(value))) read_words(key, *found, value);
+    }
     // Exactly `count` numbers.
-    void wholes(const std::string& key, std::vector<std::int64_t>& numbers, std::int64_t count);
-    void reals(const std::string& key, std::vector<double>& numbers, std::int64_t count);
+    template <class Number> void field(const std::string& key, std::vector<Number>& numbers, std::int64_t count) {
+        if (reads()) check_count(key, count);
+        field(key, numbers);
+    }
+    // A whole number, from `least` to `most` if given.
+    void whole(const std::string& key, int& number, int least, std::optional<int> most = {});
     // The number of elements that follow in the body. size: of the field.
     void size(const std::string& key, std::size_t size, int least = 0);
     // The line `features`: 1:3 7 for 1 2 3 7.
@@ -120,7 +124,7 @@ public:
     [[noreturn]] void fail_header(const std::string& why) const;  // in its last line
 
 private:
-    const KeyWords* counted(const std::string& key, const std::string& words, std::int64_t count);
+    void check_count(const std::string& key, std::int64_t count) const;
 
     const Work work_;
     std::string written_;

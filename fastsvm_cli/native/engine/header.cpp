@@ -6,7 +6,6 @@
 #include <functional>
 
 #include "answers/predictions.h"
-#include "engine/model_error.h"
 #include "exact/reference/kernel.h"
 #include "text/numbers.h"
 
@@ -58,27 +57,6 @@ std::vector<KeyWords>& occurrences_of(Occurrences& found, const std::string& key
         if (name == key) return times;
     found.push_back({key, {}});
     return found.back().second;
-}
-
-void read_words(const std::string& key, const KeyWords& found, std::string& out) {
-    out = one_word(found, key, key == "svm_type" ? svm_types : kernel_types);
-}
-void read_words(const std::string& key, const KeyWords& found, double& out) {
-    out = real_number(one_word(found, key), key, found.line);
-}
-void read_words(const std::string& key, const KeyWords& found, int& out) {
-    out = whole_number(one_word(found, key), key, found.line);
-}
-void read_words(const std::string& key, const KeyWords& found, std::int64_t& out) {
-    out = whole_number(one_word(found, key), key, found.line);
-}
-template <class Number> void read_words(const std::string& key, const KeyWords& found, std::vector<Number>& out) {
-    out.clear();
-    out.reserve(found.words.size());
-    for (const std::string& word : found.words) read_words(key, {{word}, found.line}, out.emplace_back());
-}
-template <class Numbers> void read_words(const std::string& key, const KeyWords& found, std::optional<Numbers>& out) {
-    read_words(key, found, out.emplace());
 }
 
 // A field's value; null if the model lacks it.
@@ -178,6 +156,20 @@ private:
 };
 
 }  // namespace
+
+void read_words(const std::string& key, const KeyWords& found, std::string& out) {
+    static const std::vector<std::string> any;
+    out = one_word(found, key, key == "svm_type" ? svm_types : key == "kernel_type" ? kernel_types : any);
+}
+void read_words(const std::string& key, const KeyWords& found, double& out) {
+    out = real_number(one_word(found, key), key, found.line);
+}
+void read_words(const std::string& key, const KeyWords& found, int& out) {
+    out = whole_number(one_word(found, key), key, found.line);
+}
+void read_words(const std::string& key, const KeyWords& found, std::int64_t& out) {
+    out = whole_number(one_word(found, key), key, found.line);
+}
 
 bool is_header_key(std::string_view word) {
     return std::find(header_keys.begin(), header_keys.end(), word) != header_keys.end();

@@ -1,16 +1,29 @@
-// The header of a model file: `key value...` lines, as in LIBSVM. Readers throw ModelError.
+// The header of a model file: `key value...` lines, as in LIBSVM; errors and words of model files. Readers throw
+// ModelError.
 #pragma once
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <tuple>
 #include <vector>
 
 namespace fastsvm {
+
+// An error in a model file. line: number of the invalid line, or 0 for the whole file.
+struct ModelError : std::runtime_error {
+    explicit ModelError(const std::string& why, std::int64_t line = 0) : std::runtime_error(why), line(line) {}
+    std::int64_t line;
+};
+
+// The file has rows of data instead of a model.
+struct DataFileError : ModelError {
+    using ModelError::ModelError;
+};
 
 // LIBSVM's keys before the support vectors, which compiled models have too.
 struct Header {
@@ -108,5 +121,45 @@ double real_number(const std::string& word, const std::string& key, std::int64_t
 // The only word; one of `choices`, if there are any.
 const std::string& one_word(const KeyWords& found, const std::string& key,
                             const std::vector<std::string>& choices = {});
+
+// Reads a key's words as a value of this type: one word, or one per number.
+void read_words(const std::string& key, const KeyWords& found, std::string& out);
+void read_words(const std::string& key, const KeyWords& found, double& out);
+void read_words(const std::string& key, const KeyWords& found, int& out);
+void read_words(const std::string& key, const KeyWords& found, std::int64_t& out);
+template <class Number> void read_words(const std::string& key, const KeyWords& found, std::vector<Number>& out) {
+    out.clear();
+    out.reserve(found.words.size());
+    for (const std::string& word : found.words) read_words(key, {{word}, found.line}, out.emplace_back());
+}
+template <class Value> void read_words(const std::string& key, const KeyWords& found, std::optional<Value>& out) {
+    read_words(key, found, out.emplace());
+}
+
+inline bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
+
+// Splits at runs of blanks and line ends.
+inline std::vector<std::string_view> split_words(std::string_view text) {
+    std::vector<std::string_view> out;
+    for (std::size_t at = 0; at < text.size();) {
+        while (at < text.size() && is_space(text[at])) ++at;
+        const std::size_t first = at;
+        while (at < text.size() && !is_space(text[at])) ++at;
+        if (at > first) out.push_back(text.substr(first, at - first));
+    }
+    return out;
+}
+
+// U+FFFD for each byte that is not ASCII, ? for unprintable ones.
+inline std::string ascii(std::string_view text) {
+    std::string out;
+    for (char c : text) {
+        if (static_cast<unsigned char>(c) > 127)
+            out += "\xef\xbf\xbd";
+        else
+            out += c < ' ' || c == 127 ? '?' : c;
+    }
+    return out;
+}
 
 }  // namespace fastsvm

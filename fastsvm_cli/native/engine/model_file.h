@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "engine/archive.h"
+#include "engine/checksum.h"
 #include "engine/header.h"
 #include "engine/model.h"
 #include "text/rows.h"
@@ -101,6 +102,30 @@ public:
     // Throws std::invalid_argument unless there are as many numbers as the other fields say.
     void check();
 };
+
+// A compiled model that evaluates all rows alike, by an Evaluator whose decision_values(rows, out) is thread-safe.
+template <class Evaluator> class CompiledModel : public Model {
+public:
+    CompiledModel(Header header, std::shared_ptr<const Evaluator> evaluator)
+        : Model(std::move(header)), evaluator_(std::move(evaluator)) {}
+    void decision_values(const Rows& rows, const Precision&, Decisions& out) const override {
+        evaluator_->decision_values(rows, out);
+    }
+
+private:
+    const std::shared_ptr<const Evaluator> evaluator_;
+};
+
+// Why a model cannot embed a scaling. of_model: the model does not suit, rather than the range file.
+struct EmbeddingError {
+    std::string why;
+    bool of_model = false;
+};
+// Returns why not, or none. model: null if it is to be made from training rows with classes. name: of the range file.
+std::optional<EmbeddingError> embedding_error(const Scaling& scaling, const ModelFile* model, const std::string& name);
+
+// Reads a compiled model's embedded texts, one or two. Throws ModelError.
+Scaling read_embedded(const std::vector<RangeText>& ranges);
 
 // Approximate size of rows in memory.
 std::size_t bytes_of(const Rows& rows);

@@ -1,4 +1,5 @@
-// Common parts of models that hold the exact one: triangle and geometry models, cascades. See FORMAT.md.
+// Models that hold the exact one: cascades, and ordered models, whose support vectors have an order that lets a row
+// stop once the rest cannot change its answer. See FORMAT.md.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -6,6 +7,7 @@
 #include <vector>
 
 #include "engine/libsvm_file.h"
+#include "engine/model.h"
 #include "engine/model_file.h"
 
 namespace fastsvm {
@@ -49,5 +51,23 @@ inline constexpr const char* without_vectors =
     "a precomputed kernel found: name its vectors with --vectors and its kernel with --kernel";
 // A kernel's name in model files.
 std::string name_of(const Kernel& kernel);
+
+// Evaluation counts include repeated kernel evaluations: undecided rows are evaluated again in full and, if rounding
+// leaves them open, in LIBSVM's order of operations.
+class OrderedModel : public Model {
+public:
+    explicit OrderedModel(std::shared_ptr<const ExactModel> exact);
+    void decision_values(const Rows& rows, const Precision& precision, Decisions& out) const override;
+    void reference_values(const Rows& rows, Decisions& out) const override;
+
+    // Fills values and radii of decided rows (regression: within `tolerance`), and counts evaluations. steps: as in
+    // Geometry. Returns the undecided rows, increasing.
+    virtual std::vector<std::int64_t> decide(const Rows& rows, const Task& of, double tolerance, std::int64_t steps,
+                                             Decisions& out) const = 0;
+
+private:
+    void exact_values(const Rows& rows, const Precision& precision, Decisions& out) const;
+    const std::shared_ptr<const ExactModel> exact_;
+};
 
 }  // namespace fastsvm

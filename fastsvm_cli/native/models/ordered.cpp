@@ -1,9 +1,9 @@
-#include "engine/ordered_file.h"
+#include "models/ordered.h"
 
 #include <numeric>
 #include <utility>
 
-#include "engine/model_error.h"
+#include "engine/header.h"
 
 namespace fastsvm {
 
@@ -54,7 +54,7 @@ void WithExactFile::keys(Archive& archive) {
     } else if (archive.reads()) {
         kernel_ = kernel_of(header);
     }
-    archive.word("fingerprint", fingerprint);
+    archive.field("fingerprint", fingerprint);
     archive.raw_rows(folded);
 }
 
@@ -80,6 +80,52 @@ std::shared_ptr<const Rows> WithExactFile::vectors(Archive& archive, std::int64_
     read->folded = folded;
     exact = std::move(read);
     return all_vectors;
+}
+
+OrderedModel::OrderedModel(std::shared_ptr<const ExactModel> exact) : Model(exact->header), exact_(std::move(exact)) {
+    proves = ordered = true;
+}
+
+void OrderedModel::decision_values(const Rows& rows, const Precision& precision, Decisions& out) const {
+    if (precision.in_full(header.regression())) return exact_values(rows, precision, out);
+    const std::vector<std::int64_t> left = decide(rows, task, precision.tolerance.value_or(0), 0, out);
+    if (left.empty()) return;
+    const Rows part = select_rows(rows, left);
+    if (!precision.tolerance && elects() && !out.with_radius) {
+        // Labels only, from the cheapest sufficient level.
+        Decisions winners(pairs(), false, true);
+        exact_values(part, precision, winners);
+        out.elect(left, winners);
+        return;
+    }
+    Decisions again(pairs(), true);
+    if (!precision.tolerance) {
+        exact_values(part, precision, again);
+    } else {
+        exact_->evaluator().fast_values(part, again);
+        // Rounding leaves these rows open: use LIBSVM's order of operations.
+        std::vector<std::int64_t> far;
+        for (std::int64_t row = 0; row < part.rows; ++row)
+            if (!(again.radius[static_cast<std::size_t>(row * pairs())] <= *precision.tolerance)) far.push_back(row);
+        if (!far.empty()) {
+            Decisions only(pairs());
+            reference_values(select_rows(part, far), only);
+            only.reference_rows = static_cast<std::int64_t>(far.size());
+            again.put(far, only);
+        }
+        again.count(header.total_sv);
+    }
+    out.put(left, again);
+}
+
+void OrderedModel::reference_values(const Rows& rows, Decisions& out) const {
+    exact_->reference_values(rows, out);
+    out.count(header.total_sv);
+}
+
+void OrderedModel::exact_values(const Rows& rows, const Precision& precision, Decisions& out) const {
+    exact_->decision_values(rows, precision, out);
+    out.count(header.total_sv);
 }
 
 }  // namespace fastsvm
