@@ -12,12 +12,12 @@ LAYERS = {
     "text": {"simd"},
     "answers": {"simd", "text"},
     "exact": {"simd", "text", "answers"},
-    "models": {"simd", "text", "answers", "exact"},
-    "engine": {"simd", "text", "answers", "exact", "models"},
+    "engine": {"simd", "text", "answers", "exact"},
+    "models": {"simd", "text", "answers", "exact", "engine"},
     "files": {"system"},
-    "capi": {"simd", "text", "answers", "exact", "engine"},
-    "program": {"simd", "engine", "files"},
-    "bind": {"simd", "system", "text", "answers", "exact", "models", "engine", "files", "program"},
+    "capi": {"simd", "text", "answers", "exact", "engine", "models"},
+    "program": {"simd", "engine", "models", "files"},
+    "bind": {"simd", "system", "text", "answers", "exact", "engine", "models", "files", "program"},
 }
 OF_FILES = {"cstdio", "stdio.h", "fstream", "iostream", "filesystem", "fcntl.h", "unistd.h"}
 TEST_FILES = {path: path.read_text() for path in sorted(TESTS.rglob("*.py"))}

@@ -1,5 +1,5 @@
 // Bindings of engine/header.h.
-#include "bind/bind.h"
+#include "bind/fields.h"
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
@@ -25,55 +25,42 @@ namespace {
 using Numbers = std::optional<std::vector<double>>;
 using Wholes = std::optional<std::vector<int>>;
 
+// In a tuple, the field as bound, or nothing: arguments that every model needs precede those with a default.
+template <bool needed, class Member> auto bound_if(const HeaderField<Member>& of) {
+    constexpr bool parameter = std::is_same_v<Member, int> || std::is_same_v<Member, double>;
+    constexpr bool optional = std::is_same_v<Member, Numbers> || std::is_same_v<Member, Wholes>;
+    if constexpr (needed == (parameter || optional))
+        return std::tuple();
+    else if constexpr (needed)
+        return std::tuple(field(of.key, of.member));
+    else if constexpr (parameter)
+        return std::tuple(field(of.key, of.member, Member(0)));
+    else
+        return std::tuple(field(of.key, of.member, nb::none()));
+}
+
+void check_types(const Header& header) {
+    const auto kernels = kernel_names.begin() + libsvm_kernels;
+    if (std::find(svm_type_names.begin(), svm_type_names.end(), header.svm_type) == svm_type_names.end() ||
+        std::find(kernel_names.begin(), kernels, header.kernel_type) == kernels)
+        throw nb::value_error("no such svm_type or kernel_type");
+}
+
 }  // namespace
 
 void bind_header(nb::module_& m) {
     m.attr("HEADER_KEYS") = nb::tuple(nb::cast(std::vector<std::string>(header_keys.begin(), header_keys.end())));
     m.attr("SVM_TYPES") = nb::tuple(nb::cast(std::vector<std::string>(svm_type_names.begin(), svm_type_names.end())));
 
-    nb::class_<Header>(m, "Header",
-                       "LIBSVM's keys before the support vectors, which compiled models keep. degree, gamma, coef0: 0 "
-                       "if the kernel has none. nr_class: 2 for one-class and regression models. label, nr_sv: "
-                       "(nr_class); None unless classification. rho, probA, probB: (pairs). prob_density_marks: (10).")
-        .def(
-            "__init__",
-            [](Header* self, std::string svm_type, std::string kernel_type, std::int64_t nr_class,
-               std::int64_t total_sv, std::vector<double> rho, int degree, double gamma, double coef0, Wholes label,
-               Numbers prob_a, Numbers prob_b, Numbers marks, Wholes nr_sv) {
-                const auto kernels = kernel_names.begin() + libsvm_kernels;
-                if (std::find(svm_type_names.begin(), svm_type_names.end(), svm_type) == svm_type_names.end() ||
-                    std::find(kernel_names.begin(), kernels, kernel_type) == kernels)
-                    throw nb::value_error("no such svm_type or kernel_type");
-                new (self) Header{std::move(svm_type),
-                                  std::move(kernel_type),
-                                  degree,
-                                  gamma,
-                                  coef0,
-                                  nr_class,
-                                  total_sv,
-                                  std::move(rho),
-                                  std::move(label),
-                                  std::move(nr_sv),
-                                  std::move(prob_a),
-                                  std::move(prob_b),
-                                  std::move(marks)};
-            },
-            "svm_type"_a, "kernel_type"_a, nb::kw_only(), "nr_class"_a, "total_sv"_a, "rho"_a, "degree"_a = 0,
-            "gamma"_a = 0.0, "coef0"_a = 0.0, "label"_a.none() = nb::none(), "probA"_a.none() = nb::none(),
-            "probB"_a.none() = nb::none(), "prob_density_marks"_a.none() = nb::none(), "nr_sv"_a.none() = nb::none())
-        .def_ro("svm_type", &Header::svm_type)
-        .def_ro("kernel_type", &Header::kernel_type)
-        .def_ro("degree", &Header::degree)
-        .def_ro("gamma", &Header::gamma)
-        .def_ro("coef0", &Header::coef0)
-        .def_ro("nr_class", &Header::nr_class)
-        .def_ro("total_sv", &Header::total_sv)
-        .def_ro("rho", &Header::rho)
-        .def_ro("label", &Header::label)
-        .def_ro("probA", &Header::prob_a)
-        .def_ro("probB", &Header::prob_b)
-        .def_ro("prob_density_marks", &Header::prob_density_marks)
-        .def_ro("nr_sv", &Header::nr_sv)
+    nb::class_<Header> header(
+        m, "Header",
+        "LIBSVM's keys before the support vectors, which compiled models keep. degree, gamma, coef0: 0 "
+        "if the kernel has none. nr_class: 2 for one-class and regression models. label, nr_sv: "
+        "(nr_class); None unless classification. rho, probA, probB: (pairs). prob_density_marks: (10).");
+    const auto bound = std::apply(
+        [](const auto&... of) { return std::tuple_cat(bound_if<true>(of)..., bound_if<false>(of)...); }, header_fields);
+    std::apply([&](const auto&... fields) { bind_checked_fields(header, check_types, fields...); }, bound);
+    header
         .def(
             "changed",
             [](nb::handle self, const nb::kwargs& changes) {

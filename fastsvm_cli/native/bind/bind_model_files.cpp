@@ -1,5 +1,5 @@
 // Bindings of engine/: model files.
-#include "bind/bind.h"
+#include "bind/fields.h"
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
@@ -14,23 +14,19 @@
 #include <utility>
 #include <vector>
 
-#include "engine/border_file.h"
 #include "engine/checksum.h"
-#include "engine/compiled_text.h"
-#include "engine/density_file.h"
-#include "engine/embedded_scaling.h"
-#include "engine/geometry_file.h"
 #include "engine/header.h"
-#include "engine/kind.h"
 #include "engine/libsvm_file.h"
-#include "engine/load_model.h"
-#include "engine/maclaurin_file.h"
-#include "engine/model_error.h"
-#include "engine/ordered_model.h"
+#include "engine/model_file.h"
 #include "engine/sha256.h"
-#include "engine/triangle_file.h"
 #include "exact/reference/kernel.h"
 #include "models/border.h"
+#include "models/density.h"
+#include "models/geometry.h"
+#include "models/kind.h"
+#include "models/maclaurin.h"
+#include "models/ordered.h"
+#include "models/triangle.h"
 
 using namespace nb::literals;
 using namespace fastsvm;
@@ -64,25 +60,13 @@ std::optional<std::string> or_none(const std::string& text) {
     return text.empty() ? std::nullopt : std::optional<std::string>(text);
 }
 
-IntegerView view_of(const std::vector<std::int32_t>& indices, nb::handle owner) {
-    return view<std::int32_t>(indices.data(), {indices.size()}, owner);
-}
-FloatView view_of(const std::vector<double>& numbers, nb::handle owner) {
-    return view<double>(numbers.data(), {numbers.size()}, owner);
-}
-
-std::vector<double> copy_of(const NumberArray& numbers) { return {numbers.data(), numbers.data() + numbers.size()}; }
-
 void bind_files_of_models(nb::module_& m) {
-    nb::class_<FoldedScaling>(
+    bind_record<FoldedScaling>(
         m, "FoldedScaling",
-        "Scaling folded into a LIBSVM model, which then takes raw rows, and so do models compiled from "
-        "it.")
-        .def(nb::init<std::string, bool>(), "digest"_a, "inherited"_a = false,
-             "digest: fingerprint of the file of --scale. inherited: from the LIBSVM model that this one was compiled "
-             "from and whose labels it proves.")
-        .def_ro("digest", &FoldedScaling::digest)
-        .def_ro("inherited", &FoldedScaling::inherited)
+        "Scaling folded into a LIBSVM model, which then takes raw rows, and so do models compiled from it. digest: "
+        "fingerprint of the file of --scale. inherited: from the LIBSVM model that this one was compiled from and "
+        "whose labels it proves.",
+        field("digest", &FoldedScaling::digest), field("inherited", &FoldedScaling::inherited, false))
         .def_prop_ro(
             "unproven",
             [](const FoldedScaling& self) { return or_none(no_certificates(true, !self.inherited, false, true)); },
@@ -94,7 +78,7 @@ void bind_files_of_models(nb::module_& m) {
             "header", [](const ModelFile& self) -> const Header& { return self.header; },
             nb::rv_policy::reference_internal)
         .def_prop_ro("fingerprint", [](const ModelFile& self) { return or_none(self.fingerprint); })
-        .def_prop_ro("folded", [](const ModelFile& self) { return self.folded; })
+        .def_ro("folded", &ModelFile::folded)
         .def_prop_ro("notes",
                      [](const ModelFile& self) {
                          std::vector<std::pair<std::int64_t, std::string>> out;
@@ -109,7 +93,7 @@ void bind_files_of_models(nb::module_& m) {
                          const auto vectors = self.support_vectors();
                          return vectors ? std::optional<Chunk>({vectors}) : std::nullopt;
                      })
-        .def_prop_ro("features", [](nb::handle self) { return view_of(std::vector<std::int32_t>(), self); })
+        .def_prop_ro("features", [](nb::handle self) { return view<std::int32_t>(nullptr, {0}, self); })
         .def_prop_ro("centers", [](nb::handle) { return nb::none(); })
         .def_prop_ro("serials", &ModelFile::serials)
         .def(
@@ -167,8 +151,10 @@ void bind_files_of_models(nb::module_& m) {
             "__init__",
             [](LibsvmFile* self, const Header& header, const Chunk& vectors, std::optional<Kernel> kernel,
                std::string fingerprint, std::optional<Origin> origin, std::optional<FoldedScaling> folded) {
-                new (self) LibsvmFile(header, vectors.rows, kernel ? *kernel : kernel_of(header),
-                                      std::move(fingerprint), std::move(origin), std::move(folded));
+                new (self) LibsvmFile(header, vectors.rows, kernel ? *kernel : kernel_of(header));
+                self->fingerprint = std::move(fingerprint);
+                self->origin = std::move(origin);
+                self->folded = std::move(folded);
             },
             "header"_a, "vectors"_a, "kernel"_a.none() = nb::none(), nb::kw_only(), "fingerprint"_a = "",
             "origin"_a.none() = nb::none(), "folded"_a.none() = nb::none(),
@@ -193,62 +179,33 @@ void bind_files_of_models(nb::module_& m) {
 
 void bind_maclaurin(nb::module_& m) {
     m.attr("MAX_DEGREE") = max_degree;
-    nb::class_<Certificate>(m, "Certificate", "Upper bounds for an expansion's radius (B1 to B5 and B7 of PROOFS.md).")
-        .def(nb::init<std::vector<double>, std::vector<double>, double, double>(), "truncation"_a, "error"_a,
-             "weight"_a, "count"_a)
-        .def_ro("truncation", &Certificate::truncation)
-        .def_ro("error", &Certificate::error)
-        .def_ro("weight", &Certificate::weight)
-        .def_ro("count", &Certificate::count);
+    bind_record<Certificate>(m, "Certificate", "Upper bounds for an expansion's radius (B1 to B5 and B7 of PROOFS.md).",
+                             field("truncation", &Certificate::truncation), field("error", &Certificate::error),
+                             field("weight", &Certificate::weight), field("count", &Certificate::count));
     using Center = MaclaurinFile::Center;
-    nb::class_<Center>(m, "Center", "Center of expansions.")
-        .def(
-            "__init__",
-            [](Center* self, const NumberArray& point, double largest_norm) {
-                new (self) Center{copy_of(point), largest_norm};
-            },
-            "point"_a, "largest_norm"_a,
-            "point: (d). largest_norm: the largest |x_i - point|^2 over the support vectors, for eq. (3.11).")
-        .def_prop_ro("point", numbers_of(&Center::point))
-        .def_ro("largest_norm", &Center::largest_norm);
+    bind_record<Center>(m, "Center",
+                        "Center of expansions. point: (d). largest_norm: the largest |x_i - point|^2 over the support "
+                        "vectors, for eq. (3.11).",
+                        field<In::buffer>("point", &Center::point), field("largest_norm", &Center::largest_norm));
     using Expansion = MaclaurinFile::Expansion;
-    nb::class_<Expansion>(m, "Expansion", "The term of a decision function about a center.")
-        .def(
-            "__init__",
-            [](Expansion* self, std::int64_t pair, std::int64_t center, const NumberArray& coefficients,
-               std::optional<Certificate> certificate, std::int64_t rank) {
-                new (self) Expansion{pair, center, copy_of(coefficients), std::move(certificate), rank};
-            },
-            "pair"_a, "center"_a, "coefficients"_a, "certificate"_a.none() = nb::none(), "rank"_a = 0,
-            "pair, center: numbers of the decision function and of the center. coefficients: c, v (d), M, ..., flat, "
-            "in the order of FORMAT.md. rank: of a compressed M, or 0; lambda (rank) and q (rank, d) then replace it.")
-        .def_ro("pair", &Expansion::pair)
-        .def_ro("center", &Expansion::center)
-        .def_prop_ro("coefficients", numbers_of(&Expansion::coefficients))
-        .def_ro("certificate", &Expansion::certificate)
-        .def_ro("rank", &Expansion::rank);
-    nb::class_<MaclaurinFile, CompiledFile>(m, "MaclaurinFile", "A Maclaurin model.")
-        .def(
-            "__init__",
-            [](MaclaurinFile* self, const Header& header, int degree, std::vector<std::int32_t> features, bool single,
-               std::string fingerprint, MaclaurinFile::Centers centers, MaclaurinFile::Expansions expansions,
-               int highest_norm, int longest_vector, std::optional<FoldedScaling> folded) {
-                new (self) MaclaurinFile(header, std::move(fingerprint),
-                                         {degree, std::move(features), single, highest_norm, longest_vector},
-                                         std::move(centers), std::move(expansions), std::move(folded));
-            },
-            "header"_a, nb::kw_only(), "degree"_a, "features"_a, "single"_a, "fingerprint"_a, "centers"_a,
-            "expansions"_a, "highest_norm"_a = 0, "longest_vector"_a = 0, "folded"_a.none() = nb::none(),
-            "single, highest_norm, longest_vector: lines `precision`, `certified`, `longest_vector` of FORMAT.md; "
-            "highest_norm is 0 without certificates.")
-        .def_prop_ro("degree", [](const MaclaurinFile& self) { return self.keys.degree; })
-        .def_prop_ro("features",
-                     [](nb::handle self) { return view_of(nb::cast<const MaclaurinFile&>(self).keys.features, self); })
-        .def_prop_ro("single", [](const MaclaurinFile& self) { return self.keys.single; })
-        .def_prop_ro("highest_norm", [](const MaclaurinFile& self) { return self.keys.highest_norm; })
-        .def_prop_ro("longest_vector", [](const MaclaurinFile& self) { return self.keys.longest_vector; })
-        .def_ro("centers", &MaclaurinFile::centers)
-        .def_ro("expansions", &MaclaurinFile::expansions)
+    bind_record<Expansion>(
+        m, "Expansion",
+        "The term of a decision function about a center. pair, center: numbers of the decision function and of the "
+        "center. coefficients: c, v (d), M, ..., flat, in the order of FORMAT.md. rank: of a compressed M, or 0; "
+        "lambda (rank) and q (rank, d) then replace it.",
+        field("pair", &Expansion::pair), field("center", &Expansion::center),
+        field<In::buffer>("coefficients", &Expansion::coefficients),
+        field("certificate", &Expansion::certificate, nb::none()), field("rank", &Expansion::rank, 0));
+    bind_kind<MaclaurinFile, Header, CompiledFile>(
+        m, "MaclaurinFile",
+        "A Maclaurin model. single, highest_norm, longest_vector: lines `precision`, `certified`, `longest_vector` of "
+        "FORMAT.md; highest_norm is 0 without certificates.",
+        "header", field("degree", &MaclaurinFile::degree), field<In::sequence>("features", &MaclaurinFile::features),
+        field("single", &MaclaurinFile::single), field<In::argument>("fingerprint", &MaclaurinFile::fingerprint),
+        field("centers", &MaclaurinFile::centers), field("expansions", &MaclaurinFile::expansions),
+        field("highest_norm", &MaclaurinFile::highest_norm, 0),
+        field("longest_vector", &MaclaurinFile::longest_vector, 0),
+        field<In::argument>("folded", &MaclaurinFile::folded, nb::none()))
         .def_prop_ro("products", &MaclaurinFile::products,
                      "approximate products for a row with `longest_vector` entries");
 }
@@ -256,51 +213,37 @@ void bind_maclaurin(nb::module_& m) {
 void bind_border(nb::module_& m) {
     m.attr("MAX_LOCAL") = most_local;
     using Samples = BorderFile::Samples;
-    nb::class_<Samples>(m, "Samples", "Border samples of a pair of classes.")
-        .def(
-            "__init__",
-            [](Samples* self, double level, std::int64_t count, const NumberArray& rows) {
-                new (self) Samples{level, count, copy_of(rows)};
-            },
-            "level"_a, "count"_a, "rows"_a,
-            "level: decision value of all samples; without samples, of every row. rows: (count, 2, d), flat: each "
-            "sample's point, then its normal.")
-        .def_ro("level", &Samples::level)
-        .def_ro("count", &Samples::count)
-        .def_prop_ro("rows", numbers_of(&Samples::rows));
-    nb::class_<BorderFile, CompiledFile>(m, "BorderFile", "A border model.")
-        .def(nb::init<Header, std::string, std::vector<std::int32_t>, std::vector<std::shared_ptr<const Samples>>, int,
-                      bool, std::optional<FoldedScaling>>(),
-             "header"_a, nb::kw_only(), "fingerprint"_a, "features"_a, "samples"_a, "local"_a = 1, "single"_a = false,
-             "folded"_a.none() = nb::none(), "local, single: FORMAT.md.")
-        .def_prop_ro("features", numbers_of(&BorderFile::features))
-        .def_ro("samples", &BorderFile::samples)
-        .def_ro("local", &BorderFile::local)
-        .def_ro("single", &BorderFile::single);
+    bind_record<Samples>(m, "Samples",
+                         "Border samples of a pair of classes. level: decision value of all samples; without samples, "
+                         "of every row. rows: (count, 2, d), flat: each sample's point, then its normal.",
+                         field("level", &Samples::level), field("count", &Samples::count),
+                         field<In::buffer>("rows", &Samples::rows));
+    bind_kind<BorderFile, Header, CompiledFile>(
+        m, "BorderFile", "A border model. local, single: FORMAT.md.", "header",
+        field<In::argument>("fingerprint", &BorderFile::fingerprint),
+        field<In::sequence>("features", &BorderFile::features), field("samples", &BorderFile::samples),
+        field("local", &BorderFile::local, 1), field("single", &BorderFile::single, false),
+        field<In::argument>("folded", &BorderFile::folded, nb::none()));
 }
 
 void bind_density(nb::module_& m) {
     m.attr("MOST_DENSITY_CELLS") = most_density_cells;
     m.def("too_many_cells", &too_many_cells, "rows"_a, "features"_a);
-    nb::class_<DensityFile, CompiledFile>(m, "DensityFile", "Kernel density estimates of variable bandwidth.")
-        .def(
-            "__init__",
-            [](DensityFile* self, const Header& header, std::string fingerprint, double weight, const Chunk& rows) {
-                new (self) DensityFile(header, std::move(fingerprint), weight, rows.rows);
-            },
-            "header"_a, nb::kw_only(), "fingerprint"_a, "weight"_a, "rows"_a,
-            "weight: a pair's sum of kernel values; below the number of its rows. rows: the training rows with labels, "
-            "by class in the header's order, about another origin.")
-        .def_ro("weight", &DensityFile::weight)
-        .def_prop_ro("rows", [](const DensityFile& self) { return Chunk{self.rows}; });
+    bind_kind<DensityFile, Header, CompiledFile>(
+        m, "DensityFile",
+        "Kernel density estimates of variable bandwidth. weight: a pair's sum of kernel values; below the number of "
+        "its rows. rows: the training rows with labels, by class in the header's order, about another origin.",
+        "header", field<In::argument>("fingerprint", &DensityFile::fingerprint), field("weight", &DensityFile::weight),
+        field("rows", &DensityFile::rows));
 }
 
 void bind_ordered(nb::module_& m) {
     m.attr("WITHOUT_VECTORS") = without_vectors;
     m.def("why_no_triangle", &why_no_triangle, "kernel"_a,
           "Why the triangle inequality gives no bound; '' if the kernel decreases with distance.");
-    nb::class_<OrderedFile, CompiledFile>(m, "OrderedFile", "A LIBSVM model and an order of its support vectors.")
-        .def_prop_ro("exact", [](const OrderedFile& self) { return std::const_pointer_cast<LibsvmFile>(self.exact); })
+    nb::class_<WithExactFile, CompiledFile>(m, "WithExactFile", "A compiled model that holds the exact one.")
+        .def_ro("exact", &WithExactFile::exact);
+    nb::class_<OrderedFile, WithExactFile>(m, "OrderedFile", "A LIBSVM model and an order of its support vectors.")
         .def_prop_ro("ordered_by", &OrderedFile::ordered_by, "a description")
         .def(
             "decide",
@@ -314,30 +257,19 @@ void bind_ordered(nb::module_& m) {
             "chunk"_a, "task"_a, "tolerance"_a, "steps"_a, "out"_a,
             "Fill values and radii, without the exact evaluation. steps: the last number of points, or 0. Returns the "
             "undecided rows. For tests.");
-    nb::class_<TriangleFile, OrderedFile>(m, "TriangleFile", "A triangle model.")
-        .def(nb::init<std::shared_ptr<const LibsvmFile>, std::string, std::vector<std::int64_t>>(), "exact"_a,
-             "fingerprint"_a, nb::kw_only(), "pivots"_a, "pivots: rows of exact.vectors, one per list.")
-        .def_ro("pivots", &TriangleFile::pivots);
-    nb::class_<GeometryFile, OrderedFile>(m, "GeometryFile", "A geometry model.")
-        .def(
-            "__init__",
-            [](GeometryFile* self, std::shared_ptr<LibsvmFile> exact, std::string fingerprint, std::string sequence,
-               const Chunk& all_vectors, std::vector<std::int64_t> points, const NumberArray& b,
-               std::vector<double> squared_norm, std::vector<double> b_error) {
-                new (self) GeometryFile(std::move(exact), std::move(fingerprint), std::move(sequence), all_vectors.rows,
-                                        std::move(points), {copy_of(b), std::move(squared_norm), std::move(b_error)});
-            },
-            "exact"_a, "fingerprint"_a, nb::kw_only(), "sequence"_a, "all_vectors"_a, "points"_a, "b"_a,
-            "squared_norm"_a, "b_error"_a,
-            "all_vectors: the support vectors, then the folded ones, whose coefficients are 0. points: (k) rows of "
-            "all_vectors, in order of evaluation. b: (k, pairs), flat; squared_norm, b_error: (pairs), of "
-            "native/models/geometry.h.")
-        .def_ro("sequence", &GeometryFile::sequence)
-        .def_prop_ro("all_vectors", [](const GeometryFile& self) { return Chunk{self.all_vectors}; })
-        .def_ro("points", &GeometryFile::points)
-        .def_prop_ro("b", [](nb::handle self) { return view_of(nb::cast<const GeometryFile&>(self).bounds.b, self); })
-        .def_prop_ro("squared_norm", [](const GeometryFile& self) { return self.bounds.squared_norm; })
-        .def_prop_ro("b_error", [](const GeometryFile& self) { return self.bounds.b_error; });
+    using Exact = std::shared_ptr<LibsvmFile>;
+    bind_kind<TriangleFile, Exact, OrderedFile>(
+        m, "TriangleFile", "A triangle model. pivots: rows of exact.vectors, one per list.", "exact",
+        field<In::argument>("fingerprint", &TriangleFile::fingerprint), field("pivots", &TriangleFile::pivots));
+    bind_kind<GeometryFile, Exact, OrderedFile>(
+        m, "GeometryFile",
+        "A geometry model. all_vectors: the support vectors, then the folded ones, whose coefficients are 0. points: "
+        "(k) rows of all_vectors, in order of evaluation. b: (k, pairs), flat; squared_norm, b_error: (pairs), of "
+        "native/models/geometry.h.",
+        "exact", field<In::argument>("fingerprint", &GeometryFile::fingerprint),
+        field("sequence", &GeometryFile::sequence), field("all_vectors", &GeometryFile::all_vectors),
+        field("points", &GeometryFile::points), field<In::buffer>("b", &GeometryFile::b),
+        field("squared_norm", &GeometryFile::squared_norm), field("b_error", &GeometryFile::b_error));
 }
 
 }  // namespace

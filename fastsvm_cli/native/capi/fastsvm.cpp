@@ -14,8 +14,8 @@
 #include <system_error>
 
 #include "capi/handle.h"
-#include "engine/exact_model.h"
-#include "engine/model_error.h"
+#include "engine/header.h"
+#include "engine/libsvm_file.h"
 #include "engine/sha256.h"
 #include "simd/loops.h"
 #include "simd/parallel.h"

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "engine/load_model.h"
 #include "engine/predictor.h"
+#include "models/kind.h"
 #include "simd/pool.h"
 #include "text/rows.h"
 #include "text/scaling.h"

@@ -13,7 +13,6 @@
 
 #include "capi/fastsvm_libsvm.h"
 #include "capi/handle.h"
-#include "engine/exact_model.h"
 #include "engine/libsvm_file.h"
 #include "exact/reference/reference.h"
 #include "simd/loops.h"

@@ -5,9 +5,7 @@
 #include <cctype>
 
 #include "engine/header.h"
-#include "engine/model_error.h"
 #include "engine/sha256.h"
-#include "engine/words.h"
 #include "text/parse.h"
 
 namespace fastsvm {

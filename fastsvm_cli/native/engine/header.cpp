@@ -6,7 +6,6 @@
 #include <functional>
 
 #include "answers/predictions.h"
-#include "engine/model_error.h"
 #include "exact/reference/kernel.h"
 #include "text/numbers.h"
 
@@ -60,6 +59,10 @@ std::vector<KeyWords>& occurrences_of(Occurrences& found, const std::string& key
     return found.back().second;
 }
 
+// A field's value; null if the model lacks it.
+template <class Value> const Value* given(const Value& value) { return &value; }
+template <class Value> const Value* given(const std::optional<Value>& value) { return value ? &*value : nullptr; }
+
 class Assembly {
 public:
     Assembly(const Occurrences& found, std::int64_t end_line) : found_(found), end_line_(end_line) {}
@@ -110,47 +113,10 @@ private:
 
     // The last occurrence of a key counts, but all must be valid.
     void read(const std::string& key, const KeyWords& found) {
-        const auto whole = [&] { return whole_number(one_word(found, key), key, found.line); };
-        const auto real = [&] { return real_number(one_word(found, key), key, found.line); };
-        if (key == "svm_type")
-            out_.svm_type = one_word(found, key, svm_types);
-        else if (key == "kernel_type")
-            out_.kernel_type = one_word(found, key, kernel_types);
-        else if (key == "degree")
-            out_.degree = whole();
-        else if (key == "gamma")
-            out_.gamma = real();
-        else if (key == "coef0")
-            out_.coef0 = real();
-        else if (key == "nr_class")
-            out_.nr_class = whole();
-        else if (key == "total_sv")
-            out_.total_sv = whole();
-        else if (key == "rho")
-            out_.rho = reals(found, key);
-        else if (key == "label")
-            out_.label = wholes(found, key);
-        else if (key == "probA")
-            out_.prob_a = reals(found, key);
-        else if (key == "probB")
-            out_.prob_b = reals(found, key);
-        else if (key == "prob_density_marks")
-            out_.prob_density_marks = reals(found, key);
-        else
-            out_.nr_sv = wholes(found, key);
-    }
-
-    static std::vector<double> reals(const KeyWords& found, const std::string& key) {
-        std::vector<double> out;
-        out.reserve(found.words.size());
-        for (const std::string& word : found.words) out.push_back(real_number(word, key, found.line));
-        return out;
-    }
-    static std::vector<int> wholes(const KeyWords& found, const std::string& key) {
-        std::vector<int> out;
-        out.reserve(found.words.size());
-        for (const std::string& word : found.words) out.push_back(whole_number(word, key, found.line));
-        return out;
+        const auto if_named = [&](const auto& field) {
+            if (key == field.key) read_words(key, found, out_.*field.member);
+        };
+        std::apply([&](const auto&... field) { (if_named(field), ...); }, header_fields);
     }
 
     // If nr_class changed, LIBSVM would read values by one and use them by the other.
@@ -189,14 +155,21 @@ private:
     Header out_;
 };
 
-// A line `key words...`.
-template <class Numbers> void add_line(std::string& out, const char* key, const Numbers& numbers) {
-    out += key;
-    for (const auto& number : numbers) (out += ' ') += in_header(number);
-    out += '\n';
-}
-
 }  // namespace
+
+void read_words(const std::string& key, const KeyWords& found, std::string& out) {
+    static const std::vector<std::string> any;
+    out = one_word(found, key, key == "svm_type" ? svm_types : key == "kernel_type" ? kernel_types : any);
+}
+void read_words(const std::string& key, const KeyWords& found, double& out) {
+    out = real_number(one_word(found, key), key, found.line);
+}
+void read_words(const std::string& key, const KeyWords& found, int& out) {
+    out = whole_number(one_word(found, key), key, found.line);
+}
+void read_words(const std::string& key, const KeyWords& found, std::int64_t& out) {
+    out = whole_number(one_word(found, key), key, found.line);
+}
 
 bool is_header_key(std::string_view word) {
     return std::find(header_keys.begin(), header_keys.end(), word) != header_keys.end();
@@ -214,20 +187,20 @@ std::string in_header(double number) {
     return std::string(buffer, write_repr(buffer, number));
 }
 
+std::string key_line(const std::string& key, const std::string& words) {
+    return key + (words.empty() ? "" : " ") + words + '\n';
+}
+
 std::string Header::lines() const {
-    std::string out = "svm_type " + svm_type + "\nkernel_type " + kernel_type + '\n';
-    for (const std::string& key : kernel_needs(kernel_type))
-        out += key + ' ' + (key == "degree" ? in_header(degree) : in_header(key == "gamma" ? gamma : coef0)) + '\n';
-    out += "nr_class " + in_header(nr_class) + "\ntotal_sv " + in_header(total_sv) + '\n';
-    add_line(out, "rho", rho);
-    const auto add = [&](const char* key, const auto& numbers) {
-        if (numbers) add_line(out, key, *numbers);
+    std::string out;
+    const std::vector<std::string> needs = kernel_needs(kernel_type);
+    const auto add = [&](const auto& field) {
+        const std::string key = field.key;
+        const bool of_kernel = key == "degree" || key == "gamma" || key == "coef0";
+        if (of_kernel && std::find(needs.begin(), needs.end(), key) == needs.end()) return;
+        if (const auto* const value = given(this->*field.member)) out += key_line(key, in_header(*value));
     };
-    add("label", label);
-    add("probA", prob_a);
-    add("probB", prob_b);
-    add("prob_density_marks", prob_density_marks);
-    add("nr_sv", nr_sv);
+    std::apply([&](const auto&... field) { (add(field), ...); }, header_fields);
     return out;
 }
 

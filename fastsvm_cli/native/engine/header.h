@@ -1,16 +1,29 @@
-// The header of a model file: `key value...` lines, as in LIBSVM. Readers throw ModelError.
+// The header of a model file: `key value...` lines, as in LIBSVM; errors and words of model files. Readers throw
+// ModelError.
 #pragma once
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <tuple>
 #include <vector>
 
 namespace fastsvm {
+
+// An error in a model file. line: number of the invalid line, or 0 for the whole file.
+struct ModelError : std::runtime_error {
+    explicit ModelError(const std::string& why, std::int64_t line = 0) : std::runtime_error(why), line(line) {}
+    std::int64_t line;
+};
+
+// The file has rows of data instead of a model.
+struct DataFileError : ModelError {
+    using ModelError::ModelError;
+};
 
 // LIBSVM's keys before the support vectors, which compiled models have too.
 struct Header {
@@ -63,16 +76,38 @@ HeaderText read_compiled_header(std::string_view text, const std::string& last,
 inline constexpr char comment_found[] =
     "a comment found, which LIBSVM's reader refuses too: grep -v '^#' leaves such lines out";
 
-// In LIBSVM's order.
-inline constexpr std::array header_keys{"svm_type", "kernel_type",        "degree", "gamma", "coef0",
-                                        "nr_class", "total_sv",           "rho",    "label", "probA",
-                                        "probB",    "prob_density_marks", "nr_sv"};
+// A key, and the member that holds its words.
+template <class Member> struct HeaderField {
+    const char* key;
+    Member Header::* member;
+};
+template <class Member> HeaderField(const char*, Member Header::*) -> HeaderField<Member>;
+
+// In LIBSVM's order, as headers are written. Readers, the writer and Python's class follow this table.
+inline constexpr std::tuple header_fields{
+    HeaderField{"svm_type", &Header::svm_type}, HeaderField{"kernel_type", &Header::kernel_type},
+    HeaderField{"degree", &Header::degree},     HeaderField{"gamma", &Header::gamma},
+    HeaderField{"coef0", &Header::coef0},       HeaderField{"nr_class", &Header::nr_class},
+    HeaderField{"total_sv", &Header::total_sv}, HeaderField{"rho", &Header::rho},
+    HeaderField{"label", &Header::label},       HeaderField{"probA", &Header::prob_a},
+    HeaderField{"probB", &Header::prob_b},      HeaderField{"prob_density_marks", &Header::prob_density_marks},
+    HeaderField{"nr_sv", &Header::nr_sv}};
+inline constexpr std::array header_keys =
+    std::apply([](const auto&... field) { return std::array{field.key...}; }, header_fields);
 bool is_header_key(std::string_view word);
 
-// The text of a number in a header.
+// The text of a value in a header.
 std::string in_header(double number);
 inline std::string in_header(std::int64_t number) { return std::to_string(number); }
 inline std::string in_header(int number) { return std::to_string(number); }
+inline std::string in_header(const std::string& word) { return word; }
+template <class Number> std::string in_header(const std::vector<Number>& numbers) {
+    std::string out;
+    for (const Number& number : numbers) out += (out.empty() ? "" : " ") + in_header(number);
+    return out;
+}
+// The line `key words`.
+std::string key_line(const std::string& key, const std::string& words);
 
 // (pair, i, j) for classes i < j, in LIBSVM's order. A positive value votes for i.
 std::vector<std::tuple<std::int64_t, std::int64_t, std::int64_t>> class_pairs(std::int64_t nr_class);
@@ -86,5 +121,45 @@ double real_number(const std::string& word, const std::string& key, std::int64_t
 // The only word; one of `choices`, if there are any.
 const std::string& one_word(const KeyWords& found, const std::string& key,
                             const std::vector<std::string>& choices = {});
+
+// Reads a key's words as a value of this type: one word, or one per number.
+void read_words(const std::string& key, const KeyWords& found, std::string& out);
+void read_words(const std::string& key, const KeyWords& found, double& out);
+void read_words(const std::string& key, const KeyWords& found, int& out);
+void read_words(const std::string& key, const KeyWords& found, std::int64_t& out);
+template <class Number> void read_words(const std::string& key, const KeyWords& found, std::vector<Number>& out) {
+    out.clear();
+    out.reserve(found.words.size());
+    for (const std::string& word : found.words) read_words(key, {{word}, found.line}, out.emplace_back());
+}
+template <class Value> void read_words(const std::string& key, const KeyWords& found, std::optional<Value>& out) {
+    read_words(key, found, out.emplace());
+}
+
+inline bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
+
+// Splits at runs of blanks and line ends.
+inline std::vector<std::string_view> split_words(std::string_view text) {
+    std::vector<std::string_view> out;
+    for (std::size_t at = 0; at < text.size();) {
+        while (at < text.size() && is_space(text[at])) ++at;
+        const std::size_t first = at;
+        while (at < text.size() && !is_space(text[at])) ++at;
+        if (at > first) out.push_back(text.substr(first, at - first));
+    }
+    return out;
+}
+
+// U+FFFD for each byte that is not ASCII, ? for unprintable ones.
+inline std::string ascii(std::string_view text) {
+    std::string out;
+    for (char c : text) {
+        if (static_cast<unsigned char>(c) > 127)
+            out += "\xef\xbf\xbd";
+        else
+            out += c < ' ' || c == 127 ? '?' : c;
+    }
+    return out;
+}
 
 }  // namespace fastsvm

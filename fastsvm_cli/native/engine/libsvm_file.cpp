@@ -1,15 +1,122 @@
 #include "engine/libsvm_file.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "engine/checksum.h"
-#include "engine/model_error.h"
+#include "engine/header.h"
 #include "engine/sha256.h"
-#include "engine/words.h"
+#include "exact/reference/reference.h"
 #include "exact/values/panels.h"
 
 namespace fastsvm {
+
+ExactModel::ExactModel(Header header, SvmModel model) : Model(std::move(header)), model_(std::move(model)) {
+    proves = true;  // near a threshold, the reference sum decides
+}
+
+const Exact& ExactModel::evaluator() const {
+    std::call_once(once_, [&] { evaluator_ = std::make_unique<const Exact>(model_); });
+    return *evaluator_;
+}
+
+bool ExactModel::too_few(std::int64_t rows) const {
+    if (rows > few_rows || left_.load(std::memory_order_relaxed) < rows) return false;
+    return left_.fetch_sub(rows, std::memory_order_relaxed) >= rows;
+}
+
+void ExactModel::require_serials(const Rows& rows) const {
+    if (model_.kernel.type != KernelType::precomputed) return;
+    const std::int64_t row = evaluator().without_serials(rows);
+    if (row >= 0)
+        throw RowError(row, "a row without the serials 0 to " + std::to_string(largest_serial(*model_.vectors)) +
+                                " found, expected every one of them: the kernel is precomputed");
+}
+
+void ExactModel::decision_values(const Rows& rows, const Precision& precision, Decisions& out) const {
+    if (!model_.vectors->increasing) {
+        reference_sums(model_, rows, out);
+        out.reference_rows = rows.rows;
+        return;
+    }
+    require_serials(rows);
+    const bool precise = header.regression() || !precision.labels_alone();
+    static const std::vector<Precision::Side> none;
+    evaluator().decision_values(rows, precise, precision.sides ? *precision.sides : none, precision.odds, out);
+}
+
+void ExactModel::reference_values(const Rows& rows, Decisions& out) const {
+    require_serials(rows);
+    reference_sums(model_, rows, out);
+}
+
+Decisions ExactModel::decisions(const Precision& precision, bool with_radius) const {
+    return Decisions(pairs(), with_radius,
+                     elects() && precision.labels_alone() && !with_radius && model_.vectors->increasing);
+}
+
+namespace {
+
+constexpr double rounded_up = 1 + 1e-9;
+
+// Sum of |coefficient| per decision function.
+std::vector<double> pair_weights(const SvmModel& model) {
+    std::vector<double> out(static_cast<std::size_t>(model.pairs()));
+    const Rows& vectors = *model.vectors;
+    std::int64_t first = 0;
+    for (std::int64_t c = 0; c < model.classes(); ++c) {
+        const std::int64_t last = first + model.nr_sv[static_cast<std::size_t>(c)];
+        for_each_pair(model, c, [&](std::int64_t pair, std::int64_t column) {
+            double sum = 0;
+            for (std::int64_t row = first; row < last; ++row)
+                sum += std::fabs(vectors.leading[row * vectors.leading_count + column]);
+            out[static_cast<std::size_t>(pair)] += sum;
+        });
+        first = last;
+    }
+    for (double& weight : out) weight *= rounded_up;
+    return out;
+}
+
+}  // namespace
+
+ReducedModel::ReducedModel(Header header, SvmModel model, Origin origin)
+    : ExactModel(std::move(header), std::move(model)), origin_(std::move(origin)) {
+    certified = true;
+    const SvmModel& own = svm_model();
+    own_ = {own.kernel.gamma, std::vector<double>(static_cast<std::size_t>(pairs())), pair_weights(own), own.rho, 0, 0};
+    own_.count = static_cast<double>(own.total_sv());
+    for (std::int64_t row = 0; row < own.total_sv(); ++row)
+        own_.longest_vector =
+            std::max(own_.longest_vector, static_cast<double>(own.vectors->end(row) - own.vectors->begin(row)));
+    // This model's rho instead of the exact model's: they differ by less than the radius.
+    origin_.gamma = own_.gamma;
+    origin_.rho = own_.rho;
+}
+
+void ReducedModel::decision_values(const Rows& rows, const Precision& precision, Decisions& out) const {
+    ExactModel::decision_values(rows, precision, out);
+    widen_radii(rows, out);
+}
+
+void ReducedModel::reference_values(const Rows& rows, Decisions& out) const {
+    ExactModel::reference_values(rows, out);
+    widen_radii(rows, out);
+}
+
+void ReducedModel::widen_radii(const Rows& rows, Decisions& out) const {
+    if (!out.with_radius) return;
+    // Adds svm-predict's rounding on this model: the reference sum's values have radius 0, but the reduced set's radius
+    // starts from exact arithmetic.
+    widen(rows, own_, out);
+    widen(rows, origin_, out);
+}
+
+std::shared_ptr<const Model> plain(const std::shared_ptr<const Model>& model) {
+    const auto* const reduced = dynamic_cast<const ReducedModel*>(model.get());
+    return reduced ? std::make_shared<const ExactModel>(reduced->header, reduced->svm_model()) : model;
+}
 
 namespace {
 
@@ -78,19 +185,12 @@ std::vector<std::string> own_words(std::string_view line, const char* first, std
     return words;
 }
 
-// The content of fastsvm's line.
-struct OwnLine {
-    std::string fingerprint;
-    std::optional<Origin> origin;
-    std::optional<FoldedScaling> folded;
-};
-
-OwnLine read_reduced(std::string_view line, std::int64_t pairs, std::int64_t number) {
+void read_reduced(std::string_view line, std::int64_t number, LibsvmFile& out) {
     const std::vector<std::string> words = own_words(line, reduced_word, number);
     const std::string name = line_name(reduced_word);
     // Position of the mark raw_rows, if any, or of the checksum.
+    const std::int64_t pairs = out.header.pairs();
     const std::size_t raw_at = static_cast<std::size_t>(5 + 2 * pairs);
-    OwnLine out;
     if (words.size() == raw_at + 3 && words[raw_at] == raw_rows_key)
         out.folded = {words[raw_at + 1], true};
     else if (words.size() != raw_at + 1)
@@ -110,28 +210,24 @@ OwnLine read_reduced(std::string_view line, std::int64_t pairs, std::int64_t num
                         {},
                         static_cast<double>(count),
                         static_cast<double>(longest)};
-    return out;
 }
 
-OwnLine read_folded(std::string_view line, const Header& header, std::int64_t number) {
+void read_folded(std::string_view line, std::int64_t number, LibsvmFile& out) {
     const std::vector<std::string> words = own_words(line, folded_word, number);
     const std::string name = line_name(folded_word);
     if (words.size() != 5)
         throw ModelError(std::to_string(words.size()) + " words in " + name + " found, expected 5", number);
-    if (header.kernel_type == "precomputed")  // rows hold kernel values; serials were not read
+    if (out.serials())  // rows hold kernel values; serials were not read
         throw ModelError(name + " found after a model with a precomputed kernel, which no scaling is folded into",
                          number);
-    return {words[2], {}, FoldedScaling{words[3]}};
+    out.fingerprint = words[2];
+    out.folded = FoldedScaling{words[3]};
 }
 
 }  // namespace
 
-LibsvmFile::LibsvmFile(Header header, std::shared_ptr<const Rows> vectors, const Kernel& kernel,
-                       std::string fingerprint, std::optional<Origin> origin, std::optional<FoldedScaling> folded)
-    : ModelFile(std::move(header), std::move(fingerprint), std::move(folded)),
-      vectors(std::move(vectors)),
-      kernel(kernel),
-      origin(std::move(origin)) {}
+LibsvmFile::LibsvmFile(Header header, std::shared_ptr<const Rows> vectors, const Kernel& kernel)
+    : ModelFile(std::move(header)), vectors(std::move(vectors)), kernel(kernel) {}
 
 std::unique_ptr<LibsvmFile> LibsvmFile::read(std::string_view text) {
     std::string with_line_end;
@@ -142,7 +238,6 @@ std::unique_ptr<LibsvmFile> LibsvmFile::read(std::string_view text) {
     HeaderText read = read_libsvm_header(text);
     const Header& header = read.header;
     std::vector<ModelNote> notes;
-    OwnLine found_line;
     end_line(header.kernel_type == "precomputed");
     Body body(text, read.end);
     Rows vectors = body.vectors(header, 0, true);
@@ -160,16 +255,13 @@ std::unique_ptr<LibsvmFile> LibsvmFile::read(std::string_view text) {
                              "indices of a support vector that do not increase found: rows are answered as by "
                              "svm-predict, slowly; with sorted indices the answers would differ"});
     } else {
-        const bool reduces = own == reduced_word;
         if (!body.begins_with(own) || rest.find('\n') + 1 != rest.size() || !vectors.increasing ||
-            (reduces && header.kernel_type != "rbf"))
+            (own == reduced_word && header.kernel_type != "rbf"))
             body.fail(text_after_vectors(header), body.at);
-        const std::int64_t number = body.line();
-        found_line = reduces ? read_reduced(rest, header.pairs(), number) : read_folded(rest, header, number);
     }
-    auto out = std::make_unique<LibsvmFile>(header, std::make_shared<const Rows>(std::move(vectors)), kernel_of(header),
-                                            std::move(found_line.fingerprint), std::move(found_line.origin),
-                                            std::move(found_line.folded));
+    auto out =
+        std::make_unique<LibsvmFile>(header, std::make_shared<const Rows>(std::move(vectors)), kernel_of(header));
+    if (!own.empty()) (own == reduced_word ? read_reduced : read_folded)(rest, body.line(), *out);
     out->notes = std::move(notes);
     return out;
 }

@@ -1,10 +1,12 @@
 // Interface of exact and compiled models.
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "answers/decisions.h"
 #include "answers/predictions.h"
@@ -22,7 +24,12 @@ struct RowError : std::runtime_error {
 };
 
 // The part of a header that predictions need.
-Task task_of(const Header& header);
+inline Task task_of(const Header& header) {
+    const auto type = std::find(svm_type_names.begin(), svm_type_names.end(), header.svm_type);
+    return {static_cast<SvmType>(type - svm_type_names.begin()), header.label.value_or(std::vector<int>()),
+            header.prob_a.value_or(std::vector<double>()), header.prob_b.value_or(std::vector<double>()),
+            header.prob_density_marks.value_or(std::vector<double>())};
+}
 
 // A model that answers rows. Immutable, thread-safe. The flags are independent.
 class Model {
@@ -50,10 +57,12 @@ public:
     // depend on that row only. Throws RowError.
     virtual void decision_values(const Rows& rows, const Precision& precision, Decisions& out) const = 0;
     // Values in LIBSVM's order of operations, bit for bit; slower. Needs `proves`. Throws RowError.
-    virtual void reference_values(const Rows& rows, Decisions& out) const;
+    virtual void reference_values(const Rows&, Decisions&) const {
+        throw std::logic_error("reference values of a model that proves nothing");
+    }
     // Makes the output for decision_values. Kinds that find labels without all values override it: for labels alone, it
     // holds winners.
-    virtual Decisions decisions(const Precision& precision, bool with_radius) const;
+    virtual Decisions decisions(const Precision&, bool with_radius) const { return Decisions(pairs(), with_radius); }
 
     // Whether reference_values is faster for so few rows, since decision_values first builds its layout. Needs
     // `proves`.

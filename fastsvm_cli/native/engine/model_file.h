@@ -1,5 +1,5 @@
 // A model as its file holds it: the fields, the text, and the model that answers rows. A class per kind derives from
-// this, has a static `read`, and is listed in `compiled_kinds` (kind.h).
+// this, and is listed in `compiled_kinds` (kind.h).
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -10,18 +10,14 @@
 #include <utility>
 #include <vector>
 
+#include "engine/archive.h"
+#include "engine/checksum.h"
 #include "engine/header.h"
 #include "engine/model.h"
 #include "text/rows.h"
 #include "text/scaling.h"
 
 namespace fastsvm {
-
-// Scaling in a LIBSVM model that takes raw rows, as do models compiled from it.
-struct FoldedScaling {
-    std::string digest;      // fingerprint of the file of --scale
-    bool inherited = false;  // of the LIBSVM model that this one was compiled from and whose labels it proves
-};
 
 // Something in a model that LIBSVM reads, and its writer may not have meant. line: of the file.
 struct ModelNote {
@@ -35,17 +31,16 @@ struct EmbeddedRange {
     std::shared_ptr<const Scaling> scaling;  // or null
 };
 
-// Immutable once made, except for its embedded range.
+// Immutable once its fields are set, except for its embedded range.
 class ModelFile {
 public:
-    ModelFile(Header header, std::string fingerprint, std::optional<FoldedScaling> folded)
-        : header(std::move(header)), fingerprint(std::move(fingerprint)), folded(std::move(folded)) {}
+    explicit ModelFile(Header header) : header(std::move(header)) {}
     ModelFile(const ModelFile&) = delete;
     virtual ~ModelFile() = default;
 
     const Header header;
-    const std::string fingerprint;  // of the exact model's file or the training rows; empty for a plain LIBSVM model
-    const std::optional<FoldedScaling> folded;
+    std::string fingerprint;  // of the exact model's file or the training rows; empty for a plain LIBSVM model
+    std::optional<FoldedScaling> folded;
     std::vector<ModelNote> notes;
 
     virtual const char* kind() const = 0;  // name in the file's first line, or LIBSVM
@@ -93,22 +88,44 @@ private:
     mutable std::shared_ptr<Model> model_;
 };
 
-// A compiled model's file, which derived classes write between common lines.
+// A compiled model's file. A kind names its fields once, for reading, writing and checks (archive.h).
 class CompiledFile : public ModelFile {
 public:
     using ModelFile::ModelFile;
     std::string to_text() const final;
-
-protected:
-    // The lines between the header and the embedded range.
-    virtual void write(std::string& out) const = 0;
+    // The line between the header and the body.
+    virtual const char* body_word() const = 0;
+    // The lines of the header that belong to the kind.
+    virtual void keys(Archive& archive) = 0;
+    // The lines from the header to the embedded range.
+    virtual void body(Archive& archive) = 0;
+    // Throws std::invalid_argument unless there are as many numbers as the other fields say.
+    void check();
 };
 
-// Lines of compiled models.
-std::string raw_rows_line(const std::optional<FoldedScaling>& folded);
-std::string features_line(const std::vector<std::int32_t>& features);
-void add_numbers(std::string& out, const double* numbers, std::int64_t count, bool single = false);
-void add_whole_numbers(std::string& out, const std::vector<std::int64_t>& numbers);
+// A compiled model that evaluates all rows alike, by an Evaluator whose decision_values(rows, out) is thread-safe.
+template <class Evaluator> class CompiledModel : public Model {
+public:
+    CompiledModel(Header header, std::shared_ptr<const Evaluator> evaluator)
+        : Model(std::move(header)), evaluator_(std::move(evaluator)) {}
+    void decision_values(const Rows& rows, const Precision&, Decisions& out) const override {
+        evaluator_->decision_values(rows, out);
+    }
+
+private:
+    const std::shared_ptr<const Evaluator> evaluator_;
+};
+
+// Why a model cannot embed a scaling. of_model: the model does not suit, rather than the range file.
+struct EmbeddingError {
+    std::string why;
+    bool of_model = false;
+};
+// Returns why not, or none. model: null if it is to be made from training rows with classes. name: of the range file.
+std::optional<EmbeddingError> embedding_error(const Scaling& scaling, const ModelFile* model, const std::string& name);
+
+// Reads a compiled model's embedded texts, one or two. Throws ModelError.
+Scaling read_embedded(const std::vector<RangeText>& ranges);
 
 // Approximate size of rows in memory.
 std::size_t bytes_of(const Rows& rows);

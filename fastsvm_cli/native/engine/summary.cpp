@@ -4,7 +4,7 @@
 #include <cmath>
 #include <utility>
 
-#include "engine/compiled_text.h"
+#include "engine/archive.h"
 #include "text/numbers.h"
 
 namespace fastsvm {

@@ -1,14 +1,29 @@
-// Certificates of Maclaurin expansions: proven error bounds, which give the radii of a row's values.
+// Certificates of Maclaurin expansions: proven error bounds, which give the radii of a row's values; and the centers of
+// expansions, and how far from them these are valid.
 #pragma once
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
-#include "models/center.h"
 #include "simd/packed.h"
 #include "text/rows.h"
 
 namespace fastsvm {
+
+struct Center {
+    // Center of Maclaurin expansions. m: (d). largest_norm: largest |x - m|^2 of its support vectors. gaussian: RBF
+    // with this gamma; finite expansions have no limits.
+    Center(const double* m, std::int64_t d, double largest_norm, bool gaussian, double gamma);
+
+    std::vector<double> m;
+    double squared_norm = 0;  // |m|^2
+    double largest_norm;
+    // Above this |z - m|^2, all of the center's support vectors have K < 1e-12; expansions are skipped (B35).
+    double far_norm;
+    // Claesen et al., eq. (3.11): |z - m|^2 must be below this.
+    double norm_limit;
+    bool moved;  // m is not the origin
+};
 
 // Upper bounds of one expansion's errors. Proof: B1 to B4 and B7 of PROOFS.md, same names; weight and count are B5's.
 struct Certificate {

@@ -4,8 +4,11 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <utility>
 
+#include "engine/header.h"
 #include "exact/reference/units.h"
+#include "models/ordered.h"
 #include "simd/parallel.h"
 
 namespace fastsvm {
@@ -335,6 +338,92 @@ std::vector<std::int64_t> Geometry::decision_values(const Rows& rows, const Task
         }
     });
     return flagged_rows(open);
+}
+
+namespace {
+
+// A geometry model of `steps` points: interval midpoints as values, half widths as radii. Open labels may differ from
+// svm-predict's.
+class StoppedGeometry : public Model {
+public:
+    StoppedGeometry(Header header, std::shared_ptr<const Geometry> points, std::int64_t steps)
+        : Model(std::move(header)), points_(std::move(points)), steps_(steps) {
+        certified = ordered = true;
+    }
+    void decision_values(const Rows& rows, const Precision&, Decisions& out) const override {
+        points_->decision_values(rows, task, 0, steps_, out);
+    }
+
+private:
+    const std::shared_ptr<const Geometry> points_;
+    const std::int64_t steps_;
+};
+
+class GeometryModel : public OrderedModel {
+public:
+    GeometryModel(std::shared_ptr<const ExactModel> exact, std::shared_ptr<const Geometry> points)
+        : OrderedModel(std::move(exact)), points_(std::move(points)) {}
+    std::shared_ptr<Model> stopped_after(std::int64_t steps) const {
+        return std::make_shared<StoppedGeometry>(header, points_, steps);
+    }
+    std::vector<std::int64_t> decide(const Rows& rows, const Task& of, double tolerance, std::int64_t steps,
+                                     Decisions& out) const override {
+        return points_->decision_values(rows, of, tolerance, steps, out);
+    }
+
+private:
+    const std::shared_ptr<const Geometry> points_;
+};
+
+}  // namespace
+
+void GeometryFile::keys(Archive& archive) {
+    OrderedFile::keys(archive);
+    archive.field("sequence", sequence);
+    archive.size("nr_folded", all_vectors ? static_cast<std::size_t>(all_vectors->rows - header.total_sv) : 0);
+    archive.size("nr_points", points.size());
+}
+
+void GeometryFile::body(Archive& archive) {
+    const std::int64_t folded_rows = archive.count("nr_folded"), pairs = header.pairs();
+    if (const auto read = vectors(archive, folded_rows)) all_vectors = read;
+    if (archive.reads() && !exact->kernel.semidefinite())
+        throw ModelError("a " + name_of(exact->kernel) + " kernel found that is not an inner product");
+    if (archive.writes()) {
+        std::vector<std::int64_t> rest(static_cast<std::size_t>(folded_rows));
+        std::iota(rest.begin(), rest.end(), header.total_sv);
+        archive.written() += format_rows(select_rows(*all_vectors, rest));
+    }
+    archive.record("points");
+    archive.whole_numbers(points, archive.count("nr_points"), all_vectors->rows);
+    const std::size_t start = archive.at();
+    archive.numbers(squared_norm, 1, pairs);
+    archive.numbers(b_error, 1, pairs);
+    const auto negative = [](double x) { return x < 0; };
+    if (archive.reads() && (std::any_of(squared_norm.begin(), squared_norm.end(), negative) ||
+                            std::any_of(b_error.begin(), b_error.end(), negative)))
+        archive.body().fail("a negative number found, expected squared norms and errors", start);
+    archive.numbers(b, archive.count("nr_points"), pairs);
+    archive.end();
+}
+
+std::string GeometryFile::ordered_by() const {
+    const auto folded = std::count_if(points.begin(), points.end(), [&](auto at) { return at >= header.total_sv; });
+    return std::to_string(points.size()) + " points in " + sequence + " order" +
+           (folded ? ", " + std::to_string(folded) + " of them folded" : "");
+}
+
+std::shared_ptr<Model> GeometryFile::make_model() const {
+    const auto sums = exact->exact_model();
+    auto of_points = std::make_shared<const Rows>(select_rows(*all_vectors, points));
+    return std::make_shared<GeometryModel>(
+        sums, std::make_shared<const Geometry>(sums->svm_model(), std::move(of_points), b, squared_norm, b_error));
+}
+
+std::shared_ptr<Model> GeometryFile::stopped_after(std::int64_t steps) const {
+    auto out = std::static_pointer_cast<GeometryModel>(model())->stopped_after(steps);
+    out->labels_back = model()->labels_back;
+    return out;
 }
 
 }  // namespace fastsvm

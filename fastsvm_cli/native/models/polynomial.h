@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "models/center.h"
+#include "models/certificate.h"
 #include "simd/packed.h"
 #include "text/features.h"
 

@@ -7,13 +7,13 @@
 #include <utility>
 
 #include "engine/checksum.h"
-#include "engine/kind.h"
-#include "engine/model_error.h"
+#include "engine/header.h"
 #include "engine/sha256.h"
 #include "files/file_error.h"
 #include "files/output.h"
 #include "files/source.h"
 #include "files/streams.h"
+#include "models/kind.h"
 #include "simd/parallel.h"
 
 namespace fastsvm {

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "engine/line_blocks.h"
-#include "engine/load_model.h"
 #include "engine/predictor.h"
 #include "engine/run.h"
+#include "models/kind.h"
 #include "program/options.h"
 
 namespace fastsvm {

@@ -1,27 +1,34 @@
-#include "engine/kind.h"
+#include "models/kind.h"
 
 #include <algorithm>
 #include <cctype>
 #include <iterator>
+#include <utility>
 
-#include "engine/border_file.h"
-#include "engine/cascade_file.h"
 #include "engine/checksum.h"
-#include "engine/density_file.h"
-#include "engine/embedded_scaling.h"
-#include "engine/geometry_file.h"
 #include "engine/header.h"
 #include "engine/libsvm_file.h"
-#include "engine/maclaurin_file.h"
-#include "engine/model_error.h"
-#include "engine/triangle_file.h"
-#include "engine/words.h"
+#include "engine/model_file.h"
+#include "models/border.h"
+#include "models/cascade.h"
+#include "models/density.h"
+#include "models/geometry.h"
+#include "models/maclaurin.h"
+#include "models/triangle.h"
 
 namespace fastsvm {
 
+namespace {
+
+template <class File> std::unique_ptr<CompiledFile> made(Header header) {
+    return std::make_unique<File>(std::move(header));
+}
+
+}  // namespace
+
 const std::vector<CompiledKind> compiled_kinds{
-    {"maclaurin", MaclaurinFile::read}, {"border", BorderFile::read},     {"density", DensityFile::read},
-    {"triangle", TriangleFile::read},   {"geometry", GeometryFile::read}, {"cascade", CascadeFile::read},
+    {"maclaurin", made<MaclaurinFile>}, {"border", made<BorderFile>},     {"density", made<DensityFile>},
+    {"triangle", made<TriangleFile>},   {"geometry", made<GeometryFile>}, {"cascade", made<CascadeFile>},
 };
 
 namespace {
@@ -120,6 +127,18 @@ bool looks_like_data(std::string_view line, const std::vector<std::string_view>&
     return comment || pairs || all_digits(number);
 }
 
+// text: from open_compiled.
+std::unique_ptr<CompiledFile> read_compiled(const CompiledKind& kind, std::string_view text) {
+    Archive keys(Archive::Work::collect);
+    const std::unique_ptr<CompiledFile> empty = kind.made({});
+    empty->keys(keys);
+    Archive archive(text, empty->body_word(), keys);
+    std::unique_ptr<CompiledFile> out = kind.made(archive.header());
+    out->keys(archive);
+    out->body(archive);
+    return out;
+}
+
 }  // namespace
 
 ModelKind model_kind(std::string_view text) {
@@ -152,7 +171,7 @@ std::unique_ptr<ModelFile> read_model(std::string_view text) {
     OpenedText opened = open_compiled(text, kind.version);
     const auto found = std::find_if(compiled_kinds.begin(), compiled_kinds.end(),
                                     [&](const CompiledKind& each) { return each.name == kind.name; });
-    std::unique_ptr<CompiledFile> out = found->read(opened.text);
+    std::unique_ptr<CompiledFile> out = read_compiled(*found, opened.text);
     if (opened.ranges.empty()) return out;
     EmbeddedRange embedded{{}, std::make_shared<const Scaling>(read_embedded(opened.ranges))};
     if (const auto error = embedding_error(*embedded.scaling, out.get(), "its range")) throw ModelError(error->why);
@@ -166,6 +185,39 @@ bool looks_like_model(std::string_view start, bool dense) {
     if (words.empty()) return false;
     if (dense) return words[0] == "svm_type" || words[0] == "fastsvm_model";
     return words[0] == "fastsvm_model" || is_header_key(words[0]) || other_model(start);
+}
+
+LoadedModel load_model(std::string_view text) {
+    LoadedModel out;
+    const std::unique_ptr<ModelFile> file = read_model(text);
+    out.kind = file->kind();
+    out.serials = file->serials();
+    out.folds = file->folded && !file->folded->inherited;
+    out.inherits = file->folded && file->folded->inherited;
+    out.notes = std::move(file->notes);
+    out.model = file->model();
+    if (file->embedded().scaling)
+        out.embedded = std::make_shared<const Scaling>(file->embedded().scaling->features_alone());
+    const std::int64_t largest = out.serials ? 0 : file->max_index();
+    out.features = {file->first_index(), static_cast<std::int32_t>(largest), file->support_vectors()};
+    return out;
+}
+
+std::shared_ptr<const Model> load_exact(std::string_view text) {
+    if (model_kind(text).version)
+        throw ModelError("a compiled model found, expected the LIBSVM model it was made from");
+    if (!own_line(text).empty()) check_own_line(text);
+    return LibsvmFile::read(text)->plain()->model();
+}
+
+std::string no_certificates(bool certified, bool folds, bool proves, bool compiled) {
+    if (folds)
+        return "--scale is folded into it: svm-predict's labels are of rows that svm-scale has rounded, which a model "
+               "of"
+               " raw rows proves nothing of";
+    if (certified) return "";
+    if (proves) return std::string(compiled ? "its" : "a LIBSVM model found, whose") + " labels are exact already";
+    return "the model has no certificates: fastsvm approx --certify and fastsvm reduce make models that do";
 }
 
 }  // namespace fastsvm
