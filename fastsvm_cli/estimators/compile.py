@@ -10,9 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from fastsvm_cli.comparisons.agreement import DOUBTFUL, agreement_with_exact, gain_in_doubt
 from fastsvm_cli.comparisons.budget import DEFAULT_BUDGET, Budget
-from fastsvm_cli.comparisons.support_vector_trial import DOUBTFUL, agreement_with_exact, questionable_gain, trial
-from fastsvm_cli.console.compiler_options import SourceModel
 from fastsvm_cli.console.option_types import number
 from fastsvm_cli.console.progress import Progress
 from fastsvm_cli.errors import FastsvmWarning, in_python
@@ -24,7 +23,7 @@ from fastsvm_cli.estimators.pipelines import read_estimator
 from fastsvm_cli.estimators.predictor import FastSVM
 from fastsvm_cli.estimators.rows import labelled_chunks
 from fastsvm_cli.methods import find, methods, names
-from fastsvm_cli.methods.compilation import compile_source, silent
+from fastsvm_cli.methods.compilation import SourceModel, compile_source, silent
 from fastsvm_cli.models.base import ExactModel, Model
 from fastsvm_cli.text.fingerprint import fingerprint
 
@@ -217,11 +216,8 @@ def warn_of_labels(method: str, model: Model, source: ExactModel, allowed: float
 
 def warn_of_time(method: str, model: Model, source: ExactModel) -> None:
     """Warn if the compiled model is probably slower than its source."""
-    products = getattr(model, "products", inf)  # per row
-    if not questionable_gain(products, source):
-        return
-    tried = trial(model, source)
-    if tried is not None and tried.speed_up < 1:
+    tried = gain_in_doubt(model, source)
+    if tried is not None:
         _warn(
             f'method="{method}" takes {1 / tried.speed_up:.3g} times as long as method="exact", on {tried.rows} support'
             " vectors"

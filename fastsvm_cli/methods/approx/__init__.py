@@ -8,22 +8,23 @@ from fastsvm_cli.console import options as shared
 from fastsvm_cli.console.option_types import LIMIT, POSITIVE, Integer
 from fastsvm_cli.console.options import option
 from fastsvm_cli.errors import spelled
-from fastsvm_cli.methods.method import Attempt, Made, Method, MethodOptions, Progress, Search, Setting
+from fastsvm_cli.methods.method import Attempt, Made, Method, MethodOptions, Progress, Run, Search, Setting
 
 if TYPE_CHECKING:
-    from fastsvm_cli._native import Chunk
-    from fastsvm_cli.console.compiler_options import SourceModel
     from fastsvm_cli.models.base import ExactModel, Model
 
 # Numbers of centers that a search tries.
 _CENTERS = (4, 16, 64)
 # Products per second of a compilation; most products in the time of an entry of a support vector.
 _PRODUCTS, _ENTRY = 1e9, 4
+# Longer than the header of any model that compiles in reasonable time.
+_HEADER_BYTES = 1 << 24
 
 
 class ApproxOptions(MethodOptions):
-    """Options of ``fastsvm approx``."""
+    """Options of ``fastsvm approx``. replaces_certified: whether a certified model has the default output's name."""
 
+    suffix = ".approx"
     center: "str | None" = option(
         "--center",
         "Center of an RBF expansion: the mean of the support vectors, the origin (as in the paper), or the mean of"
@@ -92,6 +93,12 @@ class ApproxOptions(MethodOptions):
         shared.check_dask(self.dask)
         shared.check_y_scale(self.scale_file, self.y_scale_file)
 
+    def begin(self) -> None:
+        """Check files and set threads, as for every method."""
+        named = self.output_file is not None
+        super().begin()
+        self.replaces_certified = not named and _is_certified(self.output_file)
+
     def check_model(self, model: "ExactModel") -> None:
         """Raise UsageError for options that conflict with the model."""
         gaussian, kernel = model.header.kernel_type == "rbf", model.header.kernel_type
@@ -148,9 +155,7 @@ class Approx(Method):
     better = "a higher degree, more centers"
     Options = ApproxOptions
 
-    def compile(
-        self, source: "SourceModel", options: ApproxOptions, progress: Progress, rows: "list[Chunk] | None" = None
-    ) -> Made:
+    def compile(self, run: Run, progress: Progress) -> Made:
         """Expand every decision function.
 
         Raises ModelFormatError for models that have no expansion.
@@ -159,6 +164,7 @@ class Approx(Method):
 
         from fastsvm_cli.methods.approx.expansion import compile_maclaurin
 
+        options: ApproxOptions = run.options
         with ExitStack() as stack:
             add_up = None
             if options.dask is not None:
@@ -169,8 +175,8 @@ class Approx(Method):
                 stack.enter_context(raising())  # an interrupt cancels tasks and ends workers
                 add_up = over(stack.enter_context(connect(options.dask)))
             model = compile_maclaurin(
-                source.model,
-                fingerprint=source.fingerprint,
+                run.exact,
+                fingerprint=run.fingerprint,
                 center=options.center,
                 degree=options.degree,
                 certify=options.certify,
@@ -238,3 +244,14 @@ class Approx(Method):
 
 
 METHOD = Approx()
+
+
+def _is_certified(path: str) -> bool:
+    """Return whether a file is an expansion with radii, by its header."""
+    from os.path import isfile
+
+    if not isfile(path):
+        return False
+    with open(path, "rb") as file:
+        header = file.read(_HEADER_BYTES).partition(b"\nexpansions\n")[0]
+    return header.startswith(b"fastsvm_model maclaurin ") and b"\ncertified " in header

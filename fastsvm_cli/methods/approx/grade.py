@@ -5,10 +5,9 @@ from typing import NamedTuple
 
 from fastsvm_cli import _native
 from fastsvm_cli.bounds import gamma_max
-from fastsvm_cli.comparisons.agreement import agreement
+from fastsvm_cli.comparisons.agreement import LEAST_ROWS, agreement, questionable_gain
 from fastsvm_cli.comparisons.budget import bound
 from fastsvm_cli.comparisons.norms import Mean, largest, squared_distances
-from fastsvm_cli.comparisons.support_vector_trial import LEAST_ROWS, questionable_gain
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.methods.approx.costs import coefficient_count, file_bytes
 from fastsvm_cli.methods.approx.expansion import compile_maclaurin, own_degree, reason_against

@@ -8,12 +8,10 @@ from fastsvm_cli.console import options as shared
 from fastsvm_cli.console.option_types import POSITIVE, Integer, Target
 from fastsvm_cli.console.options import option
 from fastsvm_cli.errors import spelled
-from fastsvm_cli.methods.method import Attempt, Method, MethodOptions, Progress, Search, Setting
+from fastsvm_cli.methods.method import Attempt, Made, Method, MethodOptions, Progress, Run, Search, Setting
 
 if TYPE_CHECKING:
-    from fastsvm_cli._native import Chunk
-    from fastsvm_cli.console.compiler_options import SourceModel
-    from fastsvm_cli.methods.border.samples import SampledBorder as Found
+    from fastsvm_cli.methods.border.samples import SampledBorder
     from fastsvm_cli.models.base import ExactModel
 
 # Numbers of samples that a search tries, and most features of a model for which it does.
@@ -121,6 +119,8 @@ class BorderOptions(MethodOptions):
 
     def check(self) -> None:
         """Raise UsageError for options that conflict."""
+        self.suffix = ".density" if self.density else ".border"
+        self.of_model = self.bandwidth is None
         if self.target is not None and "samples" in self.given:
             raise click.UsageError(f"{spelled('samples')} and {spelled('target')} do not go together.")
         if (self.bandwidth == "adaptive") != (self.weight is not None):
@@ -185,38 +185,25 @@ class Border(Method):
         require(options.model_file, reason_against(model))
         options.check_model(model)
 
-    def compile(
-        self, source: "SourceModel", options: BorderOptions, progress: Progress, rows: "list[Chunk] | None" = None
-    ) -> "Found":
-        """Sample the border of a model.
+    def prepare(self, run: Run) -> None:
+        """Read a range file, which a density of fixed bandwidth then includes, and rows."""
+        run.read_range()
+        if run.scaling is not None and run.options.density and run.options.width is not None:
+            from fastsvm_cli.methods.folded_scaling import ScalingToFold
 
-        Raises ModelFormatError for numbers that overflow.
+            run.folding = ScalingToFold(run.scaling)
+            run.scaling = run.folding.scaling
+        run.read_rows(run.scaling, "draw lines between")
+
+    def compile(self, run: Run, progress: Progress) -> "SampledBorder | Made":
+        """Sample the border of a model or, with --bandwidth, of density estimates; or return these.
+
+        Raises FileError for rows that do not do, ModelFormatError for numbers that overflow.
         """
-        from fastsvm_cli.methods.border.signed_distance import compile_border
+        from fastsvm_cli.methods.border import density, signed_distance
 
-        how = self._how(options, progress)
-        return compile_border(source.model, fingerprint=source.fingerprint, raw=options.raw, chunks=rows, **how)
-
-    def compile_rows(self, rows: "list[Chunk]", options: BorderOptions, progress: Progress) -> "Found":
-        """Sample the border between the density estimates of labelled rows.
-
-        Raises FileError.
-        """
-        from fastsvm_cli.methods.border.density import rows_fingerprint
-        from fastsvm_cli.methods.border.signed_distance import compile_density_border
-
-        return compile_density_border(
-            rows,
-            options.model_file,
-            fingerprint=rows_fingerprint(rows),
-            bandwidth=options.width,
-            weight=options.weight or 0.0,
-            **self._how(options, progress),
-        )
-
-    @staticmethod
-    def _how(options: BorderOptions, progress: Progress) -> "dict[str, Any]":
-        return dict(
+        options: BorderOptions = run.options
+        how: dict[str, Any] = dict(
             count=options.samples,
             tolerance=options.tolerance,
             sampling=options.sampling,
@@ -225,6 +212,17 @@ class Border(Method):
             seed=options.seed,
             on_progress=progress,
         )
+        if options.of_model:
+            return signed_distance.compile_border(
+                run.exact, fingerprint=run.fingerprint, raw=options.raw, chunks=run.rows, **how
+            )
+        rows = run.rows or []
+        estimate: dict[str, Any] = dict(
+            fingerprint=density.rows_fingerprint(rows), bandwidth=options.width, weight=options.weight or 0.0
+        )
+        if options.density:
+            return Made(density.compile_density(rows, options.model_file, folding=run.folding, **estimate))
+        return signed_distance.compile_density_border(rows, options.model_file, **estimate, **how)
 
     def reason_against(self, model: "ExactModel") -> "str | None":
         """Return why the model has no border, or None."""

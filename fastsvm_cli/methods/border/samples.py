@@ -47,6 +47,8 @@ class SampledBorder:
     samples than requested.
     """
 
+    warning = None
+
     def __init__(
         self, model: Model, measured: int, different: int, parted: bool, samplers: "list[Sampler]", count: int
     ):

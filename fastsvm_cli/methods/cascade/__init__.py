@@ -8,11 +8,9 @@ from fastsvm_cli.console import options as shared
 from fastsvm_cli.console.option_types import Count, Fraction
 from fastsvm_cli.console.options import option
 from fastsvm_cli.errors import spelled
-from fastsvm_cli.methods.method import Attempt, Method, MethodOptions, Progress, Search, Setting, require
+from fastsvm_cli.methods.method import Attempt, Method, MethodOptions, Progress, Run, Search, Setting, require
 
 if TYPE_CHECKING:
-    from fastsvm_cli._native import Chunk
-    from fastsvm_cli.console.compiler_options import SourceModel
     from fastsvm_cli.methods.cascade.calibration import Calibration
     from fastsvm_cli.models.base import ExactModel
 
@@ -26,6 +24,7 @@ _BUDGETS = (1.0, 0.6)
 class CascadeOptions(MethodOptions):
     """Options of ``fastsvm cascade``."""
 
+    suffix = ".cascade"
     data_file: "str | None" = option(
         "--data FILE",
         "Rows like those to predict, to calibrate on; labels are not used. Rows unlike them void the guarantee, as do"
@@ -77,19 +76,17 @@ class Cascade(Method):
         """Raise ModelFormatError for a model that has no cascade."""
         require(model.path, self.reason_against(model))
 
-    def compile(
-        self, source: "SourceModel", options: CascadeOptions, progress: Progress, rows: "list[Chunk] | None" = None
-    ) -> "Calibration":
+    def compile(self, run: Run, progress: Progress) -> "Calibration":
         """Fit stages, and calibrate them on rows. Raises FileError too if the rows are too few."""
         from fastsvm_cli._native import Chunk
         from fastsvm_cli.methods.cascade.calibration import calibrate
 
-        require(source.model.path, self.reason_against(source.model))
+        options: CascadeOptions = run.options
         return calibrate(
-            source.model,
-            Chunk.concatenate(rows or []),
+            run.exact,
+            Chunk.concatenate(run.rows or []),
             options.data_file or "data",
-            fingerprint=source.fingerprint,
+            fingerprint=run.fingerprint,
             budget=options.budget,
             confidence=options.confidence,
             job=options.rows,

@@ -8,12 +8,12 @@ import click
 from fastsvm_cli.console import options as shared
 from fastsvm_cli.console.option_types import POSITIVE, Integer
 from fastsvm_cli.console.options import option
+from fastsvm_cli.console.scaling import read_scale_file, refuse_twice, warn_of_scaling
 from fastsvm_cli.errors import spelled
-from fastsvm_cli.methods.method import Attempt, Made, Method, MethodOptions, Progress, Search, Setting
+from fastsvm_cli.methods.method import Attempt, Made, Method, MethodOptions, Progress, Run, Search, Setting
 
 if TYPE_CHECKING:
-    from fastsvm_cli._native import Chunk, Kernel
-    from fastsvm_cli.console.compiler_options import SourceModel
+    from fastsvm_cli._native import Kernel
     from fastsvm_cli.models.base import ExactModel, Model
     from fastsvm_cli.text.scaling import Scaling
 
@@ -24,6 +24,7 @@ ORDERS = ("geometry", "triangle")
 class OrderOptions(MethodOptions):
     """Options of ``fastsvm order``."""
 
+    suffix = ".order"
     method: str = option(
         "--method",
         "Bound that stops a row. geometry: intervals from the kernel values of a few points (linear kernels;"
@@ -148,6 +149,7 @@ class OrderOptions(MethodOptions):
             raise click.UsageError(
                 f"{spelled('fold')} is for models of two classes: their linear SVM has two folded vectors."
             )
+        refuse_twice(self.scale_file, model, self.model_file)
 
     @property
     def kernel(self) -> "Kernel":
@@ -170,17 +172,28 @@ class Order(Method):
     command_only = Method.command_only - {"scale_file"} | {"carry_file", "data_file", "method"}
     Options = OrderOptions
 
-    def compile(
-        self,
-        source: "SourceModel",
-        options: OrderOptions,
-        progress: Progress,
-        rows: "list[Chunk] | None" = None,
-        scaling: "Scaling | None" = None,
-    ) -> Made:
-        """Order the support vectors of a model. scaling: of the rows of --vectors and --fold."""
-        model = _with_own_kernel(source.model, options, scaling)
-        return Made(_ordered(model, source.fingerprint, options, progress, scaling))
+    def prepare(self, run: Run) -> None:
+        """Read the range file of --carry, and rows of the trial."""
+        from fastsvm_cli.models.embedded_scaling import check
+
+        options: OrderOptions = run.options
+        run.scaling = read_scale_file(options.carry_file, options.y_scale_file)
+        if run.scaling is not None and options.own_kernel is None:
+            check(run.scaling, run.exact, options.model_file)
+        run.read_rows(run.scaling or run.exact.row_scaling(), "measure on")
+
+    def compile(self, run: Run, progress: Progress) -> Made:
+        """Order the support vectors of a model."""
+        options: OrderOptions = run.options
+        scaling = read_scale_file(options.scale_file)
+        model = _with_own_kernel(run.exact, options, scaling)
+        ordered = _ordered(model, run.fingerprint, options, progress, scaling)
+        warn_of_scaling(scaling, options.quiet)
+        if run.scaling is not None and options.own_kernel is not None:  # the ordered model has vectors
+            from fastsvm_cli.models.embedded_scaling import check
+
+            check(run.scaling, ordered, options.model_file)
+        return Made(ordered)
 
     def reason_against(self, model: "ExactModel") -> "str | None":
         """Return why neither method takes the model, or None."""

@@ -10,13 +10,11 @@ from fastsvm_cli.console.option_types import Integer, Ratio, Target
 from fastsvm_cli.console.options import option
 from fastsvm_cli.console.plot import check_plot, plot_option
 from fastsvm_cli.errors import spelled
-from fastsvm_cli.methods.method import Attempt, Method, MethodOptions, Progress, Search, Setting
+from fastsvm_cli.methods.method import Attempt, Method, MethodOptions, Progress, Run, Search, Setting, require
 
 if TYPE_CHECKING:
-    from fastsvm_cli._native import Chunk
-    from fastsvm_cli.console.compiler_options import SourceModel
     from fastsvm_cli.methods.reduce.reduction import Reduction
-    from fastsvm_cli.models.base import ExactModel
+    from fastsvm_cli.models.base import ExactModel, Model
 
 # Shares of the support vectors to try without the final descent; shares of that set to try with it.
 _RATIOS = (0.03, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6)
@@ -28,6 +26,7 @@ _QUICK_SECONDS = 3e-8
 class ReduceOptions(MethodOptions):
     """Options of ``fastsvm reduce``."""
 
+    suffix = ".reduced"
     vectors: "int | None" = option("--vectors L", "Maximum number of vectors.", Integer(1))
     ratio: "float | None" = option(
         "--ratio R", "Number of vectors, as a share of the support vectors (0.05 or 5%).", Ratio()
@@ -112,6 +111,14 @@ class ReduceOptions(MethodOptions):
                 f"{spelled('target')} grows a set vector by vector; kernel k-means makes another one for every number."
             )
 
+    def begin(self) -> None:
+        """Check files and set threads, as for every method; also check the figure's name."""
+        super().begin()
+        if self.plot_file is not None:
+            from fastsvm_cli.console.file_checks import check_outputs
+
+            check_outputs([self.output_file, self.plot_file], self.model_file, *self.inputs)
+
     @property
     def how(self) -> "dict[str, Any]":
         """Settings of the placement, as keyword arguments."""
@@ -130,19 +137,40 @@ class Reduce(Method):
     better = "more vectors"
     Options = ReduceOptions
 
-    def compile(
-        self, source: "SourceModel", options: ReduceOptions, progress: Progress, rows: "list[Chunk] | None" = None
-    ) -> "Reduction":
+    def prepare(self, run: Run) -> None:
+        """Read a range file, which the model's numbers then include, and rows."""
+        run.read_range()
+        if run.scaling is not None:
+            from fastsvm_cli.methods.folded_scaling import ScalingToFold, folded_exact
+
+            run.folding = ScalingToFold(run.scaling)
+            require(run.exact.path, self.reason_against(run.exact))
+            instead = "leave --scale out here and give it to predict, or use fastsvm approx --scale"
+            assert run.source is not None
+            run.source.model = folded_exact(run.exact, run.folding, instead)
+        run.read_rows(None, "measure on")
+
+    def written(self, run: Run) -> "Model":
+        """Return the reduced set; after --scale, marked as one of raw rows."""
+        reduced: ExactModel = run.made.model
+        if run.folding is None:
+            return reduced
+        from fastsvm_cli.methods.folded_scaling import folded_model
+
+        return folded_model(reduced, run.fingerprint, run.folding)
+
+    def compile(self, run: Run, progress: Progress) -> "Reduction":
         """Compile a reduced set; also refit probability parameters to labelled rows."""
         from fastsvm_cli._native import Chunk
         from fastsvm_cli.methods.reduce.probabilities import refit
         from fastsvm_cli.methods.reduce.reduction import compile_reduced_set, lossless
         from fastsvm_cli.methods.reduce.target import reduce_to
 
-        model = source.model
+        options: ReduceOptions = run.options
+        model, rows = run.exact, run.rows
         if options.lossless:
-            return lossless(model, source.fingerprint)
-        how: dict[str, Any] = dict(**options.how, fingerprint=source.fingerprint, on_progress=progress)
+            return lossless(model, run.fingerprint)
+        how: dict[str, Any] = dict(**options.how, fingerprint=run.fingerprint, on_progress=progress)
         if options.target is not None:
             found = reduce_to(model, options.target, Chunk.concatenate(rows) if rows else None, **how)
         else:

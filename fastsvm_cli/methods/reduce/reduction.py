@@ -227,6 +227,11 @@ class Reduction:
         self.model, self.merged, self.distance, self.missing = model, merged, distance, missing
         self.sample: Any = None  # a Sample of target.py
 
+    @property
+    def warning(self) -> "str | None":
+        """Why the target was not reached, or None."""
+        return None if self.sample is None else self.sample.shortfall
+
 
 @np.errstate(all="ignore")
 def lossless(model: ExactModel, fingerprint: str) -> Reduction:

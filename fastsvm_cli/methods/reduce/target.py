@@ -74,19 +74,23 @@ class Seen(NamedTuple):
 class Sample(NamedTuple):
     """Rows on which a target was decided.
 
-    seen: the result on them. bound: of the share among rows drawn like these, with CONFIDENCE: the target, or the least
-    that so few rows can show; None if only support vectors are known. held: number of rows that are support vectors.
-    measured: the rows; None if only support vectors are known. whole: no smaller set passed.
+    target: the largest share. seen: the result on them. bound: of the share among rows drawn like these, with
+    CONFIDENCE: the target, or the least that so few rows can show; None if only support vectors are known. held: number
+    of rows that are support vectors. measured: the rows; None if only support vectors are known. whole: no smaller set
+    passed.
     """
 
+    target: float
     seen: Seen
     bound: "float | None"
     held: int
     measured: "_native.Chunk | None"
     whole: bool
 
-    def shortfall(self, target: float) -> "str | None":
-        """Return why no reduced set reached the target, or None."""
+    @property
+    def shortfall(self) -> "str | None":
+        """Why no reduced set reached the target, or None."""
+        target = self.target
         not_reached = f"the target of {100 * target:.3g} % was not reached"
         if self.bound is not None and self.bound > target:
             return (
@@ -185,7 +189,7 @@ def reduce_to(
         if held.all():  # each equals one of these
             return lossless(model, how["fingerprint"])
         part = _Part(whole, space, model.vectors.select(np.flatnonzero(held).tolist()), held)
-        return _found(part, whole, part.smallest(least, lambda seen: seen.share <= target), None, None)
+        return _found(part, whole, part.smallest(least, lambda seen: seen.share <= target), target, None, None)
     order, half = np.random.default_rng(seed).permutation(rows.rows).tolist(), rows.rows // 2
     trained = among(model.vectors, rows).mean() > _TRAINED
     if trained and model.header.classification and target < 1:  # leave no more support vectors out than needed
@@ -213,15 +217,15 @@ def reduce_to(
             size = each
     while not passes(size):
         size, test = _scaled(_LARGER * size, testing.total, testing.total), test + 1
-    return _found(testing, whole, size, budget, testing.rows)
+    return _found(testing, whole, size, target, budget, testing.rows)
 
 
 def _found(
-    part: _Part, whole: _Sizes, taken: int, bound: "float | None", measured: "_native.Chunk | None"
+    part: _Part, whole: _Sizes, taken: int, target: float, bound: "float | None", measured: "_native.Chunk | None"
 ) -> Reduction:
     out = whole.of(_scaled(taken, part.total, whole.model.header.total_sv))
     held = among(part.rows, whole.model.vectors) if part.held.any() else np.zeros(0)
-    out.sample = Sample(part.seen(taken), bound, int(held.sum()), measured, taken >= part.total)
+    out.sample = Sample(target, part.seen(taken), bound, int(held.sum()), measured, taken >= part.total)
     return out
 
 
