@@ -87,7 +87,7 @@ def _tell(run: "Run") -> None:
 
 
 def _warn(run: "Run") -> None:
-    from fastsvm_cli.methods.border.rows import looks_one_hot
+    from fastsvm_cli.methods.border.samples import looks_one_hot
 
     options, found = run.options, run.made
     pairs, target = f"{len(found.counts)} pairs", options.target

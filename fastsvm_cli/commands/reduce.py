@@ -83,7 +83,7 @@ def _tell(run: "Run") -> None:
 def _note_of_training(model: "ExactModel", rows: "list[Chunk]") -> str:
     """Return a note if most support vectors are among the rows."""
     from fastsvm_cli._native import Chunk
-    from fastsvm_cli.methods.reduce.held_out import among
+    from fastsvm_cli.methods.reduce.target import among
 
     trained = among(model.vectors, Chunk.concatenate(rows)).mean() > 0.5 if model.header.total_sv else False
     return "; the model was trained on these rows: give others, they differ more often" if trained else ""

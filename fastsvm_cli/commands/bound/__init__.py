@@ -81,7 +81,7 @@ def command(**parsed):
     check_document(inputs, [options.plot_file] if options.plot_file is not None else [])
 
     from fastsvm_cli.commands.bound.advice import advise
-    from fastsvm_cli.comparisons.inside_bound import Reading, bound_report  # imports numpy
+    from fastsvm_cli.commands.bound.report import Reading, bound_report  # imports numpy
     from fastsvm_cli.methods.approx.grade import ROWS
 
     drawn: list[Drawn] = []
@@ -133,7 +133,7 @@ def _models_to_draw(path: str, model: "Model", quiet: bool) -> "list[Drawn]":
     from fastsvm_cli.comparisons.proven_rows import ProvenRows
     from fastsvm_cli.console.progress import Progress
     from fastsvm_cli.errors import ModelFormatError
-    from fastsvm_cli.methods.approx.by_degree import by_degree
+    from fastsvm_cli.methods.approx.grade import by_degree
     from fastsvm_cli.models import parse_libsvm
 
     if model.certified:

@@ -169,7 +169,7 @@ class Approx(Method):
             add_up = None
             if options.dask is not None:
                 from fastsvm_cli.cluster.scheduler import connect
-                from fastsvm_cli.methods.approx.on_cluster import over
+                from fastsvm_cli.methods.approx.certificates import over
                 from fastsvm_cli.system.interruption import raising
 
                 stack.enter_context(raising())  # an interrupt cancels tasks and ends workers

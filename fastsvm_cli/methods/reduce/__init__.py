@@ -162,8 +162,7 @@ class Reduce(Method):
     def compile(self, run: Run, progress: Progress) -> "Reduction":
         """Compile a reduced set; also refit probability parameters to labelled rows."""
         from fastsvm_cli._native import Chunk
-        from fastsvm_cli.methods.reduce.probabilities import refit
-        from fastsvm_cli.methods.reduce.reduction import compile_reduced_set, lossless
+        from fastsvm_cli.methods.reduce.reduction import compile_reduced_set, lossless, refit
         from fastsvm_cli.methods.reduce.target import reduce_to
 
         options: ReduceOptions = run.options
@@ -187,7 +186,7 @@ class Reduce(Method):
 
     def search(self, model: "ExactModel", setting: Setting) -> Search:
         """Look for the smallest set: first without the final descent, which takes longer, but halves the set."""
-        from fastsvm_cli.methods.reduce.fit import finish_seconds
+        from fastsvm_cli.methods.reduce.problem import finish_seconds
 
         n, parts = model.header.total_sv, len(model.header.label or [0])
         later = 2 * setting.promising

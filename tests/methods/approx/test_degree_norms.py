@@ -8,8 +8,8 @@ import scipy.sparse
 
 from fastsvm_cli import _native, bounds
 from fastsvm_cli.methods.approx import certificates
+from fastsvm_cli.methods.approx.certificates import PairSums
 from fastsvm_cli.methods.approx.expansion import compile_maclaurin
-from fastsvm_cli.methods.approx.pair_sums import PairSums
 from fastsvm_cli.models import parse_model
 from support.hostile import sparse_vectors
 from support.oracles import EXTENDED, random_machine, random_rows

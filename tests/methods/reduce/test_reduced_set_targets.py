@@ -9,8 +9,7 @@ from fastsvm_cli._native import Chunk
 from fastsvm_cli.comparisons.agreement import agreement
 from fastsvm_cli.comparisons.sampled import upper_bound
 from fastsvm_cli.methods.feature_space import FeatureSpace
-from fastsvm_cli.methods.reduce.held_out import among, without
-from fastsvm_cli.methods.reduce.target import reduce_to
+from fastsvm_cli.methods.reduce.target import among, reduce_to, without
 from fastsvm_cli.models import load_model
 from fastsvm_cli.text.read_rows import read_chunks
 from support import oracles
