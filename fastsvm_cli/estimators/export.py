@@ -4,7 +4,7 @@ import os
 from typing import Any
 
 from fastsvm_cli.errors import ModelFormatError
-from fastsvm_cli.estimators.pipelines import read_estimator
+from fastsvm_cli.estimators.fitted_svm import read_estimator
 from fastsvm_cli.estimators.scaling import absorbed
 from fastsvm_cli.models.base import ExactModel
 
