@@ -5,6 +5,7 @@ from math import inf, isfinite, sqrt
 from time import thread_time
 
 from fastsvm_cli import _native
+from fastsvm_cli.comparisons.budget import bound
 from fastsvm_cli.models.base import ExactModel, Model, Precision
 from fastsvm_cli.text.read_rows import MOST_VALUES, smaller_chunks
 
@@ -57,6 +58,11 @@ class Comparison:
         if not self.regression:
             return self.disagreement
         return share_of_spread(self.difference, self.spread, abs(self._first))
+
+    @property
+    def upper(self) -> float:
+        """Upper bound of the share, for rows drawn at random; regression: the share."""
+        return self.share if self.regression else bound(self.different, self.rows)
 
     def line(self, where: str) -> str:
         """Return how far the two models agree on these rows, in words."""

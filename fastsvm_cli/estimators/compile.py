@@ -17,8 +17,7 @@ from fastsvm_cli.console.option_types import number
 from fastsvm_cli.console.progress import Progress
 from fastsvm_cli.errors import FastsvmWarning, in_python
 from fastsvm_cli.estimators.attempts import Attempts
-from fastsvm_cli.estimators.export import readable_text, require_readable
-from fastsvm_cli.estimators.fitted_svm import Fitted, read_estimator
+from fastsvm_cli.estimators.fitted_svm import Fitted, read_estimator, readable_text, require_readable
 from fastsvm_cli.estimators.predictor import FastSVM
 from fastsvm_cli.estimators.rows import labelled_chunks
 from fastsvm_cli.methods import find, methods, names

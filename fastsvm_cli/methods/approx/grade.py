@@ -5,13 +5,11 @@ Measured by scripts/measure_grades.py.
 
 from collections.abc import Callable
 from math import sqrt
-from typing import NamedTuple
 
 from fastsvm_cli import _native
 from fastsvm_cli._native import MAX_DEGREE
 from fastsvm_cli.bounds import gamma_max
-from fastsvm_cli.comparisons.agreement import LEAST_ROWS, agreement, questionable_gain
-from fastsvm_cli.comparisons.budget import bound
+from fastsvm_cli.comparisons.agreement import LEAST_ROWS, Comparison, agreement, questionable_gain
 from fastsvm_cli.comparisons.norms import Mean, largest, squared_distances
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.methods.approx.costs import certify_seconds, coefficient_count, file_bytes
@@ -62,18 +60,6 @@ _COMPILE, _BYTES, _EVALUATE = 1e9, 64e6, 4e8
 ROWS = 4000
 
 
-class Measured(NamedTuple):
-    """Result of a trial of approx on rows.
-
-    share: of labels that differ; regression: of the spread. upper: its upper bound at 95 % confidence, for rows drawn
-    at random; regression: share.
-    """
-
-    rows: int
-    share: float
-    upper: float
-
-
 def grade(ratio: float) -> str:
     """Return "below", "near" or "far" for gamma / gamma_MAX."""
     return "below" if ratio < 1 else "near" if ratio <= FEW_TIMES else "far"
@@ -113,13 +99,11 @@ class Trial:
                 return
             self.slow = questionable_gain(self.model.products, source)
 
-    def measure(self, rows: "_native.Chunk") -> "Measured | None":
+    def measure(self, rows: "_native.Chunk") -> "Comparison | None":
         """Return what approx changes on up to 4,000 evenly spread rows, fewer if the exact model is large."""
         if self.model is None or not rows.rows:
             return None
         most = int(max(LEAST_ROWS, _EVALUATE / max(1, len(self.source.vectors.indices))))
         count = min(rows.rows, most, ROWS)
         chosen = rows.select([at * rows.rows // count for at in range(count)])
-        seen = agreement(self.model, self.source, [chosen])
-        upper = seen.share if seen.regression else bound(seen.different, seen.rows)
-        return Measured(seen.rows, seen.share, upper)
+        return agreement(self.model, self.source, [chosen])
