@@ -70,8 +70,7 @@ def compile_source(
     `data` may be a list of chunks. Raises TypeError for an unknown option, ValueError for a conflict, ModelFormatError
     and FileError.
     """
-    import click
-
+    from fastsvm_cli.console.options import UsageError
     from fastsvm_cli.methods import find
     from fastsvm_cli.methods.parallel import threads_here
 
@@ -88,9 +87,9 @@ def compile_source(
             if rows is None and given.get("data") is not None:
                 run.read_rows(None)
             if run.rows is not None and not sum(chunk.rows for chunk in run.rows):
-                raise click.UsageError("data without a row found, expected some")
+                raise UsageError("data without a row found, expected some")
             run.made = method.compile(run, on_progress)
         _, model = run.text(run.made.model)
-    except click.ClickException as error:
+    except UsageError as error:
         raise ValueError(f"{method.name}: {error.format_message()}") from None
     return CompiledModel(model, run.size, options.target or 0.0, run.made.warning)

@@ -92,8 +92,7 @@ def _tried(
 
 
 def _compiled(source: "SourceModel", name: str, given: "dict[str, int]", model_file: str) -> "Model | None":
-    import click
-
+    from fastsvm_cli.console.options import UsageError
     from fastsvm_cli.methods import find
     from fastsvm_cli.methods.compilation import silent
     from fastsvm_cli.methods.method import Run
@@ -103,7 +102,7 @@ def _compiled(source: "SourceModel", name: str, given: "dict[str, int]", model_f
         options = method.read_options(given, None, model_file)
         method.check_model(source.model, options)
         return method.compile(Run(method, options, source), silent).model
-    except (FastsvmError, click.UsageError):
+    except (FastsvmError, UsageError):
         return None
 
 

@@ -2,11 +2,9 @@
 
 from typing import TYPE_CHECKING
 
-import click
-
 from fastsvm_cli.console import options as shared
 from fastsvm_cli.console.option_types import LIMIT, POSITIVE, Integer
-from fastsvm_cli.console.options import option
+from fastsvm_cli.console.options import Choice, UsageError, option
 from fastsvm_cli.errors import spelled
 from fastsvm_cli.methods.method import Attempt, Made, Method, MethodOptions, Progress, Run, Search, Setting
 
@@ -29,7 +27,7 @@ class ApproxOptions(MethodOptions):
         "--center",
         "Center of an RBF expansion: the mean of the support vectors, the origin (as in the paper), or the mean of"
         " each pair of classes (more accurate, but larger).",
-        click.Choice(["mean", "origin", "pair"]),
+        Choice(["mean", "origin", "pair"]),
         shown="mean",
         group="Accuracy",
     )
@@ -71,7 +69,7 @@ class ApproxOptions(MethodOptions):
     precision: "str | None" = option(
         "--precision",
         "Precision of the stored numbers.",
-        click.Choice(["single", "double"]),
+        Choice(["single", "double"]),
         shown="single for RBF, double for linear and polynomial kernels",
         group="Accuracy",
     )
@@ -87,9 +85,7 @@ class ApproxOptions(MethodOptions):
     def check(self) -> None:
         """Raise UsageError for options that conflict."""
         if self.dask is not None and not self.certify:
-            raise click.UsageError(
-                f"{spelled('dask')} shares the sums of a certificate: it goes with {spelled('certify')}."
-            )
+            raise UsageError(f"{spelled('dask')} shares the sums of a certificate: it goes with {spelled('certify')}.")
         shared.check_dask(self.dask)
         shared.check_y_scale(self.scale_file, self.y_scale_file)
 
@@ -103,27 +99,27 @@ class ApproxOptions(MethodOptions):
         """Raise UsageError for options that conflict with the model."""
         gaussian, kernel = model.header.kernel_type == "rbf", model.header.kernel_type
         if self.center is not None and not gaussian:
-            raise click.UsageError(
+            raise UsageError(
                 f"{spelled('center')} is for RBF kernels; a {kernel} kernel's expansion is exact about the origin."
             )
         if self.centers is not None and (self.center is not None or not gaussian):
-            raise click.UsageError(
+            raise UsageError(
                 f"{spelled('centers')} is for RBF kernels, and chooses the centers itself: it does not go with"
                 f" {spelled('center')}."
             )
         if self.dask is not None and not gaussian:
-            raise click.UsageError(
+            raise UsageError(
                 f"{spelled('dask')} is for RBF kernels: the certificate of a {kernel} kernel has no sums over pairs of"
                 " vectors."
             )
         both = f"{spelled('rank')} and {spelled('tolerance')}"
         if self.rank is not None and self.tolerance is not None:
-            raise click.UsageError(f"{both} are two ways to say the same thing.")
+            raise UsageError(f"{both} are two ways to say the same thing.")
         if self.rank or self.tolerance:
             from fastsvm_cli.methods.approx.expansion import own_degree
 
             if (self.degree or own_degree(model.header)) != 2:
-                raise click.UsageError(f"{both} compress a matrix: they go with degree 2.")
+                raise UsageError(f"{both} compress a matrix: they go with degree 2.")
 
     def check_size(self, size: int) -> None:
         """Raise ModelFormatError for a compiled model beyond ``--max-size``."""

@@ -2,11 +2,9 @@
 
 from typing import TYPE_CHECKING
 
-import click
-
 from fastsvm_cli.console import options as shared
-from fastsvm_cli.console.option_types import Count, Fraction
-from fastsvm_cli.console.options import option
+from fastsvm_cli.console.option_types import FRACTION, Count
+from fastsvm_cli.console.options import UsageError, option
 from fastsvm_cli.errors import spelled
 from fastsvm_cli.methods.method import Attempt, Method, MethodOptions, Progress, Run, Search, Setting, require
 
@@ -33,14 +31,14 @@ class CascadeOptions(MethodOptions):
     budget: float = option(
         "--budget SHARE",
         "Largest share of rows that may get another label (0.001 or 0.1%).",
-        Fraction(),
+        FRACTION,
         BUDGET,
         "0.1%",
     )
     confidence: float = option(
         "--confidence SHARE",
         "Share of all runs of cascade, refused ones included, after which the budget holds (0.95 or 95%).",
-        Fraction(),
+        FRACTION,
         CONFIDENCE,
         "95%",
     )
@@ -60,7 +58,7 @@ class CascadeOptions(MethodOptions):
     def check(self) -> None:
         """Raise UsageError without ``--data``."""
         if self.data_file is None:
-            raise click.UsageError(f"cascade needs rows to calibrate on: {spelled('data', 'ROWS')}.")
+            raise UsageError(f"cascade needs rows to calibrate on: {spelled('data', 'ROWS')}.")
 
 
 class Cascade(Method):

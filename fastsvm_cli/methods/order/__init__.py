@@ -3,11 +3,9 @@
 import sys
 from typing import TYPE_CHECKING, ClassVar
 
-import click
-
 from fastsvm_cli.console import options as shared
 from fastsvm_cli.console.option_types import POSITIVE, Integer
-from fastsvm_cli.console.options import option
+from fastsvm_cli.console.options import Choice, UsageError, option
 from fastsvm_cli.console.scaling import read_scale_file, refuse_twice, warn_of_scaling
 from fastsvm_cli.errors import spelled
 from fastsvm_cli.methods.method import Attempt, Made, Method, MethodOptions, Progress, Run, Search, Setting
@@ -30,7 +28,7 @@ class OrderOptions(MethodOptions):
         "Bound that stops a row. geometry: intervals from the kernel values of a few points (linear kernels;"
         " polynomial and RBF with gamma and coef0 of 0 or more). triangle: lists of support vectors by distance from a"
         " pivot (RBF).",
-        click.Choice(ORDERS),
+        Choice(ORDERS),
         default="geometry",
     )
     points: "int | None" = option(
@@ -44,7 +42,7 @@ class OrderOptions(MethodOptions):
         "--sequence",
         "geometry: order of the points. greedy: by what each takes from the uncertainty of the decision functions."
         " sgma: sparse greedy matrix approximation, as in the paper.",
-        click.Choice(["greedy", "sgma"]),
+        Choice(["greedy", "sgma"]),
         shown="greedy",
         group="--method geometry",
     )
@@ -67,7 +65,7 @@ class OrderOptions(MethodOptions):
         "--kernel",
         "Kernel of a model trained with a precomputed kernel (-t 4): exp(-gamma |x-z|), or k(x,z)/sqrt(k(x,x)k(z,z))"
         " with k = (gamma x.z + coef0)^degree.",
-        click.Choice(["exponential", "normalized-polynomial"]),
+        Choice(["exponential", "normalized-polynomial"]),
         group="Precomputed kernels",
     )
     gamma: "float | None" = option(
@@ -116,37 +114,37 @@ class OrderOptions(MethodOptions):
             ("lists", self.lists, "triangle"),
         ):
             if value is not None and self.method != of:
-                raise click.UsageError(f"{spelled(name)} goes with {spelled('method', of)}.")
+                raise UsageError(f"{spelled(name)} goes with {spelled('method', of)}.")
         if self.scale_file is not None and self.vectors_file is None and self.fold_file is None:
-            raise click.UsageError(
+            raise UsageError(
                 f"{spelled('scale')} goes with {spelled('vectors')} or {spelled('fold')}: it scales those rows"
                 f" ({spelled('carry')} those to come)."
             )
         shared.check_y_scale(self.carry_file, self.y_scale_file, "--carry")
         kernel, others = spelled("kernel"), f"{spelled('coef0')} and {spelled('degree')}"
         if (self.own_kernel is None) != (self.vectors_file is None):
-            raise click.UsageError(
+            raise UsageError(
                 f"{kernel} and {spelled('vectors')} go together: a precomputed model knows neither its kernel"
                 " nor its vectors."
             )
         parameters = (self.gamma, self.coef0, self.degree)
         if self.own_kernel is None and parameters != (None, None, None):
-            raise click.UsageError(f"{spelled('gamma')}, {others} go with {kernel}; other models name their own.")
+            raise UsageError(f"{spelled('gamma')}, {others} go with {kernel}; other models name their own.")
         if self.own_kernel is not None and self.gamma is None:
-            raise click.UsageError(f"{kernel} needs {spelled('gamma')}.")
+            raise UsageError(f"{kernel} needs {spelled('gamma')}.")
         if self.own_kernel == "exponential" and parameters[1:] != (None, None):
-            raise click.UsageError(f"{others} are for {spelled('kernel', 'normalized-polynomial')}.")
+            raise UsageError(f"{others} are for {spelled('kernel', 'normalized-polynomial')}.")
 
     def check_model(self, model: "ExactModel") -> None:
         """Raise UsageError for options that conflict with the model."""
         header = model.header
         if self.own_kernel is not None and header.kernel_type != "precomputed":
-            raise click.UsageError(
+            raise UsageError(
                 f"{spelled('kernel')} is for models of a precomputed kernel; {self.model_file} has a"
                 f" {header.kernel_type} kernel."
             )
         if self.fold_file is not None and not (header.classification and header.nr_class == 2):
-            raise click.UsageError(
+            raise UsageError(
                 f"{spelled('fold')} is for models of two classes: their linear SVM has two folded vectors."
             )
         refuse_twice(self.scale_file, model, self.model_file)

@@ -3,11 +3,9 @@
 from collections.abc import Callable, Generator, Sequence
 from typing import TYPE_CHECKING, Any
 
-import click
-
 from fastsvm_cli.console import options as shared
-from fastsvm_cli.console.option_types import Integer, Ratio, Target
-from fastsvm_cli.console.options import option
+from fastsvm_cli.console.option_types import RATIO, TARGET, Integer
+from fastsvm_cli.console.options import Choice, UsageError, option
 from fastsvm_cli.console.plot import check_plot, plot_option
 from fastsvm_cli.errors import spelled
 from fastsvm_cli.methods.method import Attempt, Method, MethodOptions, Progress, Run, Search, Setting, require
@@ -29,7 +27,7 @@ class ReduceOptions(MethodOptions):
     suffix = ".reduced"
     vectors: "int | None" = option("--vectors L", "Maximum number of vectors.", Integer(1))
     ratio: "float | None" = option(
-        "--ratio R", "Number of vectors, as a share of the support vectors (0.05 or 5%).", Ratio()
+        "--ratio R", "Number of vectors, as a share of the support vectors (0.05 or 5%).", RATIO
     )
     target: "float | None" = option(
         "--target E",
@@ -37,7 +35,7 @@ class ReduceOptions(MethodOptions):
         " each class, where one label may always differ. For regression, the largest root mean square difference, as a"
         " share of the standard deviation of the exact values. Measured on rows of --data, or on support vectors, that"
         " the placement has not seen. The smallest such set found is written.",
-        Target(),
+        TARGET,
     )
     data_file: "str | None" = option(
         "--data FILE",
@@ -51,7 +49,7 @@ class ReduceOptions(MethodOptions):
         "Start of each vector. greedy: the support vector that lowers the squared distance most. random: drawn. alpha:"
         " drawn by coefficient. cluster: kernel k-means (20 rounds, on at most 4,000 drawn support vectors of each"
         " side).",
-        click.Choice(["greedy", "random", "alpha", "cluster"]),
+        Choice(["greedy", "random", "alpha", "cluster"]),
         default="greedy",
         group="Placement of the vectors",
     )
@@ -60,7 +58,7 @@ class ReduceOptions(MethodOptions):
         "Placement of each vector before the next is added: at its start, by iRprop+ (100 steps), or by fixed-point"
         " iteration (1,000 steps, from 10 starts), which often does not converge. The paper uses --init random"
         " --optimizer irprop.",
-        click.Choice(["none", "irprop", "fixed-point"]),
+        Choice(["none", "irprop", "fixed-point"]),
         default="none",
         group="Placement of the vectors",
     )
@@ -89,7 +87,7 @@ class ReduceOptions(MethodOptions):
         sizes = {"vectors": self.vectors, "ratio": self.ratio, "target": self.target, "lossless": self.lossless or None}
         given = [spelled(name) for name, value in sizes.items() if value is not None]
         if len(given) > 1:
-            raise click.UsageError(f"{' and '.join(given)} do not go together.")
+            raise UsageError(f"{' and '.join(given)} do not go together.")
         if not given:
             *ways, lossless = (
                 spelled("vectors", "L"),
@@ -97,17 +95,17 @@ class ReduceOptions(MethodOptions):
                 spelled("target", "E"),
                 spelled("lossless"),
             )
-            raise click.UsageError(f"how many vectors? Say {ways[0]}, {ways[1]} or {ways[2]} (or {lossless}).")
+            raise UsageError(f"how many vectors? Say {ways[0]}, {ways[1]} or {ways[2]} (or {lossless}).")
         if self.lossless and (self.init != "greedy" or self.optimizer != "none" or not self.finishing):
-            raise click.UsageError(
+            raise UsageError(
                 f"{spelled('lossless')} places no vectors: it does not go with {spelled('init')},"
                 f" {spelled('optimizer')} or {spelled('no_finish')}."
             )
         if self.plot_file is not None and self.lossless:
-            raise click.UsageError("--plot is of sets of several sizes: it does not go with --lossless.")
+            raise UsageError("--plot is of sets of several sizes: it does not go with --lossless.")
         check_plot(self.plot_file)
         if self.optimizer == "none" and self.init == "cluster" and self.target is not None:
-            raise click.UsageError(
+            raise UsageError(
                 f"{spelled('target')} grows a set vector by vector; kernel k-means makes another one for every number."
             )
 
