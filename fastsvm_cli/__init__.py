@@ -48,7 +48,7 @@ _HOMES = {
     "loads": "fastsvm_cli.estimators.predictor",
     "predict_file": "fastsvm_cli.estimators.files",
     "read_chunks": "fastsvm_cli.text.read_rows",
-    "to_libsvm": "fastsvm_cli.estimators.export",
+    "to_libsvm": "fastsvm_cli.estimators.fitted_svm",
 }
 
 

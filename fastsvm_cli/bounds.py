@@ -3,7 +3,7 @@
 PROOFS.md has the proofs, as statements B1, B2, ..., and u = 2^-53 is the unit roundoff of double precision.
 """
 
-from math import exp, factorial, inf, sqrt
+from math import factorial, inf, sqrt
 
 #: u, the unit roundoff of double precision.
 UNIT = 2.0**-53
@@ -102,12 +102,3 @@ def length(squares: float, n: int) -> float:
     squares: the computed sum of their squares, some of which may have underflowed.
     """
     return sqrt(squares) * _UP + 2e-154 * sqrt(n)
-
-
-def poisson_tail_terms(t: float, first: int, last: int) -> "list[float]":
-    """Return the factors of W_n and W_{>N} in B1.
-
-    They are sqrt(e^{-t} t^n / n!) for n = first..last, then sqrt(min(1, t^{last+1} / (last+1)!)).
-    """
-    terms = [sqrt(exp(-t) * t**n / factorial(n)) for n in range(first, last + 1)]
-    return terms + [sqrt(min(1.0, t ** (last + 1) / factorial(last + 1)))]

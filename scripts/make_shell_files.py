@@ -11,9 +11,10 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
+from man_page import man_pages
+
 from fastsvm_cli.cli import fastsvm
 from fastsvm_cli.console.completion import script
-from fastsvm_cli.console.man_page import man_pages
 
 COMPLETIONS = {
     "bash": "bash-completion/completions/fastsvm",

@@ -26,10 +26,10 @@ import time
 import numpy as np
 
 from fastsvm_cli import _native
+from fastsvm_cli.comparisons.guarantee import rows_needed
 from fastsvm_cli.comparisons.sampled import halves
 from fastsvm_cli.errors import FastsvmError
 from fastsvm_cli.methods.cascade.calibration import calibrate
-from fastsvm_cli.methods.cascade.guarantee import rows_needed
 from fastsvm_cli.models import load_model
 from fastsvm_cli.models.base import LABELS
 from fastsvm_cli.text.read_rows import read_chunks

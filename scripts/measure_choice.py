@@ -30,9 +30,8 @@ from fastsvm_cli.benchmarks.race import factor, race, warm_up
 from fastsvm_cli.comparisons.budget import Budget
 from fastsvm_cli.comparisons.changed import Changed
 from fastsvm_cli.comparisons.sampled import halves
-from fastsvm_cli.console.compiler_options import read_source
 from fastsvm_cli.errors import FastsvmError
-from fastsvm_cli.methods.compilation import compile_source
+from fastsvm_cli.methods.compilation import compile_source, read_source
 from fastsvm_cli.text.read_rows import read_chunks
 
 RATIOS = (0.01, 0.02, 0.03, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5)

@@ -19,8 +19,8 @@ from time import process_time
 import numpy as np
 
 from fastsvm_cli import _native
+from fastsvm_cli.methods.feature_space import KernelMatrix
 from fastsvm_cli.methods.feature_space import matrix as sparse_matrix
-from fastsvm_cli.methods.kernel_matrix import KernelMatrix
 from fastsvm_cli.models import load_model, parse_libsvm
 from fastsvm_cli.models.base import ExactModel, Precision
 

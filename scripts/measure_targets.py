@@ -47,7 +47,7 @@ def main() -> None:
                     bounds, exceeded = bounds + 1, exceeded + (true > sample.bound)
                 counts = [found.model.header.total_sv, exact.header.total_sv]
                 bound = "" if sample.bound is None else _percent(sample.bound)
-                reached = "no" if sample.shortfall(share) else "yes"
+                reached = "no" if sample.shortfall else "yes"
                 shares = [_percent(sample.seen.share), bound, _percent(true), reached]
                 where = "support vectors" if rows is None else "training rows"
                 print(_line([name, target, where, *counts, *shares, f"{seconds:.1f}"]), flush=True)

@@ -9,10 +9,9 @@ import numpy as np
 
 from fastsvm_cli import read_chunks
 from fastsvm_cli.methods.feature_space import FeatureSpace, matrix
-from fastsvm_cli.methods.reduce.duplicates import merge_duplicates
-from fastsvm_cli.methods.reduce.fit import Fit
 from fastsvm_cli.methods.reduce.placement import gaussian
-from fastsvm_cli.methods.reduce.problem import Problem
+from fastsvm_cli.methods.reduce.problem import Fit, Problem
+from fastsvm_cli.methods.reduce.reduction import merge_duplicates
 from fastsvm_cli.models import load_model
 
 LARGE = ("mnist", "connect-4", "mnist1")

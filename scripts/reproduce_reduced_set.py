@@ -30,12 +30,9 @@ from reduced_set_data import LARGE, SETS, read, train
 
 from fastsvm_cli import _native
 from fastsvm_cli.methods.feature_space import FeatureSpace
-from fastsvm_cli.methods.reduce.duplicates import merge_duplicates
-from fastsvm_cli.methods.reduce.fit import Fit, finish
 from fastsvm_cli.methods.reduce.placement import Residual, fixed_point, gaussian, initial_order
-from fastsvm_cli.methods.reduce.problem import Problem
-from fastsvm_cli.methods.reduce.reduction import place
-from fastsvm_cli.methods.reduce.selection import shares
+from fastsvm_cli.methods.reduce.problem import Fit, Problem, finish, shares
+from fastsvm_cli.methods.reduce.reduction import merge_duplicates, place
 from fastsvm_cli.models import load_model
 
 

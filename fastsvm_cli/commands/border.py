@@ -1,22 +1,15 @@
 """The command ``fastsvm border``."""
 
-import sys
 from typing import TYPE_CHECKING
 
 import click
 
-from fastsvm_cli.console.compiler_options import read_exact_model, size_line, write_model
-from fastsvm_cli.console.file_checks import summary_stream
 from fastsvm_cli.console.options import FileCommand
-from fastsvm_cli.console.scaling import embedded_scaling, read_range, say_raw_rows, warn_of_scaling
-from fastsvm_cli.methods.border import METHOD, BorderOptions
+from fastsvm_cli.methods.border import METHOD
+from fastsvm_cli.methods.compilation import run_command
 
 if TYPE_CHECKING:
-    from fastsvm_cli._native import Chunk
-    from fastsvm_cli.console.compiler_options import SourceModel
-    from fastsvm_cli.methods.border.samples import SampledBorder
-    from fastsvm_cli.methods.folded_scaling import ScalingToFold
-    from fastsvm_cli.text.scaling import Scaling
+    from fastsvm_cli.methods.method import Run
 
 
 @click.command("border", cls=FileCommand, params=METHOD.Options.parameters())
@@ -41,136 +34,84 @@ def command(**parsed):
       fastsvm border --bandwidth adaptive -W 20 train.txt
       fastsvm border --bandwidth adaptive -W 20 --density train.txt
     """
-    from fastsvm_cli.console.progress import Progress
-    from fastsvm_cli.errors import FileError
-    from fastsvm_cli.text.read_rows import read_chunks
-
-    options = BorderOptions(**parsed)
-    options.begin(".density" if options.density else ".border", options.data_file, options.scale_file)
-    source = None if options.bandwidth is not None else read_exact_model(options.model_file)
-    if source is not None:
-        METHOD.check_model(source.model, options)
-    model, folding = source.model if source is not None else None, None
-    scaling = read_range(options.scale_file, None, model, options.model_file)
-    if scaling is not None and options.density and options.width is not None:
-        from fastsvm_cli.methods.folded_scaling import ScalingToFold
-
-        folding = ScalingToFold(scaling)
-        scaling = folding.scaling
-    rows = list(read_chunks(options.rows_file, scaling=scaling)) if options.rows_file is not None else None
-    if options.rows_file is not None and not sum(chunk.rows for chunk in rows or []):
-        raise FileError(options.rows_file, "no rows found, expected some to draw lines between")
-    warn_of_scaling(scaling, options.quiet)
-
-    if options.density:
-        _write_density(rows or [], scaling, folding, options)
+    run = run_command(METHOD, parsed)
+    if run.options.quiet:
         return
-    with Progress("border", quiet=options.quiet, announced=True) as progress:
-        if source is None:
-            found = METHOD.compile_rows(rows or [], options, progress)
-        else:
-            found = METHOD.compile(source, options, progress, rows)
-    found.model.embedded_scaling = embedded_scaling(scaling, options.model_file)
-    size = write_model(found.model, options)
-    if not options.quiet:
-        _show(found, source, size, options)
-        if scaling is not None:
-            say_raw_rows(scaling, "embedded", summary_stream(options.output_file))
-        _warn(found, source, rows, options)
+    if run.options.density:
+        _tell_of_density(run)
+    else:
+        _tell(run)
+        run.tell_of_scaling()
+        _warn(run)
 
 
-def _show(found: "SampledBorder", source: "SourceModel | None", size: int, options: BorderOptions) -> None:
-    report = summary_stream(options.output_file)
-    model, counts = found.model, found.counts
+def _tell_of_density(run: "Run") -> None:
+    header, width = run.made.model.header, run.options.width
+    if width is None:
+        what = f"a density estimate of {header.total_sv} weights that add up to {run.options.weight:g}"
+    else:
+        what = f"a LIBSVM model, the density estimate of bandwidth {width:g} (gamma {header.gamma:g})"
+    run.tell(f"{header.total_sv} training rows of {header.nr_class} classes -> {what}")
+    run.tell_sizes()
+    run.tell_of_scaling()
+
+
+def _tell(run: "Run") -> None:
+    options, found, model, counts = run.options, run.made, run.made.model, run.made.counts
     together = f" ({min(counts)} to {max(counts)} for each of {len(counts)} pairs)" if len(counts) > 1 else ""
-    origin = f"{model.header.total_sv} {'support vectors' if source else 'training rows'}"
-    print(f"{origin} -> {sum(counts)} border samples{together} in {len(model.features)} features", file=report)
-    print(size_line(source.size if source else None, size, options.output_file), file=report)
+    origin = f"{model.header.total_sv} {'support vectors' if options.of_model else 'training rows'}"
+    run.tell(f"{origin} -> {sum(counts)} border samples{together} in {len(model.features)} features")
+    run.tell_sizes()
     what = options.rows_file or "support vectors"
     apart = "held out" if found.parted else "too few to hold out"
-    print(
+    run.tell(
         f"labels that differ on {found.measured} rows of {what}, {apart}: {found.different}"
-        f" ({100 * found.disagreement:.3g} %)",
-        file=report,
+        f" ({100 * found.disagreement:.3g} %)"
     )
     if options.local > 1:
         if model.local > 1:
-            print(f"local: {model.local} of the nearest samples answer together", file=report)
+            run.tell(f"local: {model.local} of the nearest samples answer together")
         else:
-            print(f"local: the nearest sample alone is as good as {options.local} of them", file=report)
+            run.tell(f"local: the nearest sample alone is as good as {options.local} of them")
 
-    from fastsvm_cli.comparisons.support_vector_trial import trial
+    from fastsvm_cli.comparisons.agreement import trial
 
-    tried = trial(model, source.model) if source else None
+    tried = trial(model, run.exact) if options.of_model else None
     if tried is not None:
-        print(
-            f"Trial on {tried.rows} support vectors: {tried.speed_up:.3g} times as fast as the exact model.",
-            file=report,
-        )
+        run.tell(f"Trial on {tried.rows} support vectors: {tried.speed_up:.3g} times as fast as the exact model.")
         if tried.speed_up < 1:
-            _say(
+            run.warn(
                 "no gain in time is to be expected over fastsvm predict with the exact model; fewer --samples are"
                 " faster."
             )
 
 
-def _warn(
-    found: "SampledBorder", source: "SourceModel | None", rows: "list[Chunk] | None", options: BorderOptions
-) -> None:
-    from fastsvm_cli.methods.border.rows import looks_one_hot
+def _warn(run: "Run") -> None:
+    from fastsvm_cli.methods.border.samples import looks_one_hot
 
+    options, found = run.options, run.made
     pairs, target = f"{len(found.counts)} pairs", options.target
     if found.one_sided:
-        _say(f"{found.one_sided} of {pairs} of classes have no border between the rows: one class wins on all of them.")
+        run.warn(
+            f"{found.one_sided} of {pairs} of classes have no border between the rows: one class wins on all of them."
+        )
     if found.without_root:
         what = (
-            "a larger --bandwidth" if source is None else "a larger --tolerance for decision values as large as these"
+            "a larger --tolerance for decision values as large as these" if options.of_model else "a larger --bandwidth"
         )
-        _say(f"{found.without_root} of {pairs} of classes have no root within {options.tolerance:g}: choose {what}.")
+        run.warn(
+            f"{found.without_root} of {pairs} of classes have no root within {options.tolerance:g}: choose {what}."
+        )
     if found.short and target is None:
-        _say(f"{found.short} of {pairs} have fewer samples than requested: further ones would be near-duplicates.")
+        run.warn(f"{found.short} of {pairs} have fewer samples than requested: further ones would be near-duplicates.")
     if target is not None and found.disagreement > target:
-        _say(f"the target of {100 * target:.3g} % was not met.")
+        run.warn(f"the target of {100 * target:.3g} % was not met.")
     elif found.disagreement > 0.05:
-        better = "more --samples, another bandwidth, or an SVM" if source is None else "fastsvm approx or reduce"
-        tells = "" if source is None else " (fastsvm bench tells)"
-        _say(f"poor agreement is to be expected: {better} may do better{tells}.")
-    if rows:
-        some = rows[0]
-    else:
-        assert source is not None  # without a model, there are training rows
-        some = source.model.vectors
-    if looks_one_hot(some):
-        _say(
+        better = "fastsvm approx or reduce" if options.of_model else "more --samples, another bandwidth, or an SVM"
+        tells = " (fastsvm bench tells)" if options.of_model else ""
+        run.warn(f"poor agreement is to be expected: {better} may do better{tells}.")
+    if looks_one_hot(run.rows[0] if run.rows else run.exact.vectors):
+        run.warn(
             "most features have one value besides 0, as one-hot data has: border samples lie between categories, where"
             " no row is."
         )
-
-
-def _say(words: str) -> None:
-    print(f"Warning: {words}", file=sys.stderr)
-
-
-def _write_density(
-    rows: "list[Chunk]", scaling: "Scaling | None", folding: "ScalingToFold | None", options: BorderOptions
-) -> None:
-    from fastsvm_cli.methods.border.density import compile_density, rows_fingerprint
-
-    width, weight, made_of = options.width, options.weight or 0.0, rows_fingerprint(rows)
-    model = compile_density(
-        rows, options.model_file, fingerprint=made_of, bandwidth=width, weight=weight, folding=folding
-    )
-    if folding is None:
-        model.embedded_scaling = embedded_scaling(scaling, options.model_file)
-    size = write_model(model, options)
-    if options.quiet:
-        return
-    report = summary_stream(options.output_file)
-    if width is None:
-        what = f"a density estimate of {model.header.total_sv} weights that add up to {weight:g}"
-    else:
-        what = f"a LIBSVM model, the density estimate of bandwidth {width:g} (gamma {model.header.gamma:g})"
-    print(f"{model.header.total_sv} training rows of {model.header.nr_class} classes -> {what}", file=report)
-    print(size_line(None, size, options.output_file), file=report)
-    if scaling is not None:
-        say_raw_rows(scaling, "embedded" if folding is None else "folded in", report)

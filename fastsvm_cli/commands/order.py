@@ -1,21 +1,11 @@
 """The command ``fastsvm order``."""
 
-import sys
-from typing import TYPE_CHECKING
-
 import click
 
-from fastsvm_cli.console.compiler_options import read_exact_model, size_line, write_model
-from fastsvm_cli.console.file_checks import summary_stream
 from fastsvm_cli.console.options import FileCommand
-from fastsvm_cli.console.scaling import embedded_scaling, read_scale_file, refuse_twice, say_raw_rows, warn_of_scaling
-from fastsvm_cli.errors import FileError, display
-from fastsvm_cli.methods.order import METHOD, OrderOptions
-
-if TYPE_CHECKING:
-    from fastsvm_cli._native import Chunk
-    from fastsvm_cli.models.base import ExactModel
-    from fastsvm_cli.text.scaling import Scaling
+from fastsvm_cli.errors import display
+from fastsvm_cli.methods.compilation import run_command
+from fastsvm_cli.methods.order import METHOD
 
 
 @click.command("order", cls=FileCommand, params=METHOD.Options.parameters())
@@ -38,73 +28,33 @@ def command(**parsed):
     \b
       fastsvm predict --steps 50 --values test.txt train.model.order
     """
-    from fastsvm_cli.console.progress import Progress
-    from fastsvm_cli.models.embedded_scaling import check
-
-    options = METHOD.Options(**parsed)
-    files = (options.scale_file, options.carry_file, options.y_scale_file)
-    options.begin(".order", options.data_file, options.fold_file, options.vectors_file, *files)
-    scaling = read_scale_file(options.scale_file)
-    source = read_exact_model(options.model_file)
-    METHOD.check_model(source.model, options)
-    refuse_twice(options.scale_file, source.model, options.model_file)
-    ranges = read_scale_file(options.carry_file, options.y_scale_file)
-    if ranges is not None and options.own_kernel is None:
-        check(ranges, source.model, options.model_file)
-
-    data = _rows(options.data_file, ranges or source.model.row_scaling())
-    report = summary_stream(options.output_file)
-    with Progress("order", quiet=options.quiet, announced=True) as progress:
-        ordered = METHOD.compile(source, options, progress, scaling=scaling).model
-    warn_of_scaling(scaling, options.quiet)
-    if ranges is not None and options.own_kernel is not None:  # the ordered model has vectors
-        check(ranges, ordered, options.model_file)
-    ordered.embedded_scaling = embedded_scaling(ranges, options.model_file)
-    size = write_model(ordered, options)
-    if options.quiet:
+    run = run_command(METHOD, parsed)
+    if run.options.quiet:
         return
-    from fastsvm_cli.comparisons.support_vector_trial import trial
+    from fastsvm_cli._native import Chunk
+    from fastsvm_cli.comparisons.agreement import trial
 
-    print(f"{ordered.header.total_sv} support vectors, {ordered.ordered_by}", file=report)
-    print(size_line(source.size, size, options.output_file), file=report)
-    if ranges is not None:
-        say_raw_rows(ranges, "embedded", report)
-    tried = trial(ordered, ordered.exact, data)
+    ordered, data_file = run.made.model, run.options.data_file
+    run.tell(f"{ordered.header.total_sv} support vectors, {ordered.ordered_by}")
+    run.tell_sizes()
+    run.tell_of_scaling()
+    tried = trial(ordered, ordered.exact, None if run.rows is None else Chunk.concatenate(run.rows))
     if tried is None:
         return
-    which = "support vectors" if options.data_file is None else f"rows of {display(options.data_file)}"
-    print(
+    which = "support vectors" if data_file is None else f"rows of {display(data_file)}"
+    run.tell(
         f"Trial on {tried.rows} {which}: {100 * tried.evaluations:.3g} % of the kernel evaluations,"
-        f" {tried.speed_up:.3g} times as fast as the exact model in memory.",
-        file=report,
+        f" {tried.speed_up:.3g} times as fast as the exact model in memory."
     )
-    if options.data_file is None:
+    if data_file is None:
         farther = "" if ordered.header.regression else "Most rows are farther from the border: "
-        print(f"{farther}--data tries the model on rows like those to predict.", file=report)
+        run.tell(f"{farther}--data tries the model on rows like those to predict.")
     if tried.speed_up < 1:
-        _warn_of_speed(options, ordered.exact)
+        from fastsvm_cli.methods.order.geometry import reason_against
 
-
-def _rows(path: "str | None", scaling: "Scaling | None") -> "Chunk | None":
-    if path is None:
-        return None
-    from fastsvm_cli._native import Chunk
-    from fastsvm_cli.text.read_rows import read_chunks
-
-    chunks = list(read_chunks(path, scaling=scaling))
-    if not chunks:
-        raise FileError(path, "no rows found, expected some to measure on")
-    return Chunk.concatenate(chunks)
-
-
-def _warn_of_speed(options: OrderOptions, exact: "ExactModel") -> None:
-    from fastsvm_cli.methods.order.geometry import reason_against
-
-    # triangle was slower than every measured exact model.
-    other = options.method != "geometry" and reason_against(exact) is None
-    which = "support vectors" if options.data_file is None else "rows"
-    print(
-        f"Warning: on these {which}, fastsvm predict with the exact model is"
-        f" faster{'; try --method geometry' if other else ''}.",
-        file=sys.stderr,
-    )
+        # triangle was slower than every measured exact model.
+        other = run.options.method != "geometry" and reason_against(ordered.exact) is None
+        run.warn(
+            f"on these {'support vectors' if data_file is None else 'rows'}, fastsvm predict with the exact model is"
+            f" faster{'; try --method geometry' if other else ''}."
+        )

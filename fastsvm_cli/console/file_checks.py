@@ -1,10 +1,15 @@
-"""Check the names of inputs and outputs before any work."""
+"""Check the names of inputs and outputs before any work, and look at the start of files."""
 
+import re
 import sys
 from collections.abc import Iterable, Sequence
 from typing import TextIO
 
 import click
+
+#: Entry of a sparse row.
+INDEX_VALUE = re.compile(r"-?\d+:\S+")
+_START_BYTES = 4096  # text/read_rows.py's read_start reads at most these
 
 
 def check_files(output_file: str, *inputs: "str | None") -> None:
@@ -66,3 +71,59 @@ def summary_stream(*output_files: "str | None") -> TextIO:
     from fastsvm_cli.text.output import is_standard_output
 
     return sys.stderr if any(is_standard_output(each) for each in output_files) else summary_output()
+
+
+def leading_comments(lines: "list[str]") -> int:
+    """Return the number of comment lines before the first row."""
+    return next((at for at, line in enumerate(lines) if not line.lstrip().startswith("#")), len(lines))
+
+
+def has_pairs(path: str) -> bool:
+    """Return whether a file's first row consists of index:value pairs."""
+    lines = first_lines(path) or []
+    lines = lines[leading_comments(lines) :]
+    return bool(lines) and any(map(INDEX_VALUE.fullmatch, lines[0].split()))
+
+
+def is_model(path: str, dense: bool = False) -> bool:
+    """Return whether a file starts like a model. dense: whether it might hold --dense rows."""
+    from fastsvm_cli.models import looks_like_model
+
+    return looks_like_model(start_of(path) or b"", dense)
+
+
+def is_compiled(path: str) -> bool:
+    """Return whether a file starts like a compiled model."""
+    lines = first_lines(path) or []
+    return bool(lines) and lines[0].startswith("fastsvm_model ")
+
+
+def first_lines(path: str) -> "list[str] | None":
+    """Return the first lines of a regular file, without a cut-off word."""
+    start = start_of(path)
+    if start is None:
+        return None
+    lines = start.decode("utf-8", "replace").splitlines()
+    if lines and not start.endswith(b"\n"):
+        lines[-1] = lines[-1] if len(start) < _START_BYTES else without_last_field(lines[-1])
+    return lines
+
+
+def start_of(path: str) -> "bytes | None":
+    """Return the first bytes of a regular file, decompressed; None for one that cannot be read."""
+    from os.path import isfile
+
+    from fastsvm_cli.errors import FastsvmError
+    from fastsvm_cli.text.read_rows import read_start
+
+    if path == "-" or not isfile(path):
+        return None
+    try:
+        return read_start(path)
+    except FastsvmError:
+        return None
+
+
+def without_last_field(line: str) -> str:
+    """Return a line without its last field, which may be cut off."""
+    return re.sub(r"[,;|\s][^,;|\s]*$", "", line)

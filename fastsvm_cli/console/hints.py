@@ -7,11 +7,19 @@ from functools import partial
 
 import click
 
+from fastsvm_cli.console.file_checks import (
+    INDEX_VALUE,
+    first_lines,
+    has_pairs,
+    is_compiled,
+    is_model,
+    leading_comments,
+    start_of,
+    without_last_field,
+)
 from fastsvm_cli.errors import DataFormatError, FileError, ModelFormatError
 
 _DELIMITERS = (",", ";", "\t", "|", " ")
-_START_BYTES = 4096  # text/read_rows.py's read_start reads at most these
-_INDEX_VALUE = re.compile(r"-?\d+:\S+")
 _DECIMAL_COMMA = re.compile(r"[-+]?\d+,\d+([eE][-+]?\d+)?")
 _NEAR = 0.7  # difflib ratio: two swapped letters of six, or an extra ending
 _THIS_IS_A_RANGE = "this is a range file of svm-scale, which --scale takes"
@@ -49,7 +57,7 @@ def _about_words(error: "DataFormatError | ModelFormatError") -> "str | None":
     """Return how to mend a file that LIBSVM reads, perhaps wrongly."""
     path = shlex.quote(error.path) if error.path != "-" else "FILE"
     if "a carriage return found" in error.why:  # of an old Macintosh, if no other line end is there
-        to = " " if b"\n" in (_start(error.path) or b"\n") else r"\n"
+        to = " " if b"\n" in (start_of(error.path) or b"\n") else r"\n"
         return rf"tr '\r' '{to}' < {path} writes {'blanks' if to == ' ' else 'line ends'}"
     for found, (filter, effect) in _MENDED.items():
         if found in error.why:
@@ -70,7 +78,7 @@ def _about_several(path: str) -> "str | None":
 
 
 def _about_mark(path: str) -> "str | None":
-    start = _start(path) or b""
+    start = start_of(path) or b""
     if start.startswith(b"\xef\xbb\xbf"):
         return f"it begins with a byte order mark, which tail -c +4 {shlex.quote(path)} leaves out"
     if start.startswith((b"\xff\xfe", b"\xfe\xff")):
@@ -84,15 +92,15 @@ def _about_model(error: ModelFormatError, command: str, given: dict) -> "str | N
         return _THIS_IS_A_RANGE
     if command == "predict":
         exact = given["exact_file"]
-        if _is_model(given["test_file"]) and (_lines(found) is None or _is_data(found)):
+        if is_model(given["test_file"]) and (first_lines(found) is None or _is_data(found)):
             return f"the test file comes before the model: {_typed_with(given['test_file'], found)}"
-        if exact is not None and _is_compiled(exact) and _is_model(found) and not _is_compiled(found):
+        if exact is not None and is_compiled(exact) and is_model(found) and not is_compiled(found):
             return f"--exact names the exact model, MODEL_FILE the compiled one: {_typed_with(exact, found)}"
         return None
     if command not in ("approx", "border", "order", "reduce") or found != given["model_file"] or not _is_data(found):
         return None
     output = given["output_file"]
-    if output is not None and _is_model(output) and not _is_compiled(output):
+    if output is not None and is_model(output) and not is_compiled(output):
         return f"the model comes first, and there is no data: fastsvm {command} {shlex.quote(output)}"
     ways = [f"svm-train {shlex.quote(found)} makes a model of it"] if _is_trainable(found) else []
     if command == "border" and has_pairs(found):
@@ -101,26 +109,26 @@ def _about_model(error: ModelFormatError, command: str, given: dict) -> "str | N
 
 
 def _about_range(error: DataFormatError) -> "str | None":
-    if _is_model(error.path):
+    if is_model(error.path):
         return "this is a model file"
     if any(map(_DECIMAL_COMMA.fullmatch, (_quoted(error.why) or [""])[0].split())):
         return _written_otherwise(error.path, ["decimal commas"], "")
-    words = (_lines(error.path) or [""])[0].split()
-    if error.line != 1 or not any(map(_INDEX_VALUE.fullmatch, words)):
+    words = (first_lines(error.path) or [""])[0].split()
+    if error.line != 1 or not any(map(INDEX_VALUE.fullmatch, words)):
         return None
     return f"this looks like data: svm-scale -s RANGE_FILE {shlex.quote(error.path)} writes its range file"
 
 
 def _about_data(error: DataFormatError, command: str, given: dict) -> "str | None":
     """Return a hint for an error in the first row, or a decimal comma in any; else None."""
-    lines, dense = _lines(error.path), given.get("dense", False)
+    lines, dense = first_lines(error.path), given.get("dense", False)
     found = (_quoted(error.why) or [""])[0]
     if _DECIMAL_COMMA.fullmatch(found if dense else found.partition(":")[2]):
         return _written_otherwise(error.path, ["decimal commas"], "")
-    comments = _comments(lines or []) if not dense else 0
+    comments = leading_comments(lines or []) if not dense else 0
     if error.line != comments + 1:
         return None
-    if _is_model(error.path, dense):
+    if is_model(error.path, dense):
         others = given.get("model_files", ()) if error.path == given.get("test_file") else ()
         rows = next((path for path in others if _is_data(path)), None)
         return (
@@ -135,7 +143,7 @@ def _about_data(error: DataFormatError, command: str, given: dict) -> "str | Non
         return None
     unlabelled = given.get("unlabelled", False)
     words = lines[0].split()
-    pairs = [bool(_INDEX_VALUE.fullmatch(word)) for word in words]
+    pairs = [bool(INDEX_VALUE.fullmatch(word)) for word in words]
     if any(pairs):
         if dense:
             return "these are index:value pairs: leave --dense out"
@@ -238,83 +246,32 @@ def _is_number(word: str) -> bool:
     return True
 
 
-def _comments(lines: "list[str]") -> int:
-    return next((at for at, line in enumerate(lines) if not line.lstrip().startswith("#")), len(lines))
-
-
 def _is_data(path: str) -> bool:
-    lines = _lines(path) or []
-    lines = lines[_comments(lines) :]
+    lines = first_lines(path) or []
+    lines = lines[leading_comments(lines) :]
     return has_pairs(path) or (bool(lines) and _delimiter(lines[0]) is not None)
 
 
-def has_pairs(path: str) -> bool:
-    """Return whether a file's first row consists of index:value pairs."""
-    lines = _lines(path) or []
-    lines = lines[_comments(lines) :]
-    return bool(lines) and any(map(_INDEX_VALUE.fullmatch, lines[0].split()))
-
-
 def _is_trainable(path: str) -> bool:
-    lines = _lines(path) or []
+    lines = first_lines(path) or []
     with open(path, "rb") as file:
         compressed = file.read(len(lines[0].encode())) != lines[0].encode()
     return not compressed and all(
-        bool(words) and _is_number(words[0]) and all(map(_INDEX_VALUE.fullmatch, words[1:]))
+        bool(words) and _is_number(words[0]) and all(map(INDEX_VALUE.fullmatch, words[1:]))
         for words in map(str.split, lines[:-1] or lines)  # the last may be cut off
     )
 
 
 def _is_range(path: str) -> bool:
-    lines = _lines(path) or []
+    lines = first_lines(path) or []
     return len(lines) > 1 and lines[0] in ("x", "y") and len(lines[1].split()) == 2 and _delimiter(lines[1]) == " "
-
-
-def _is_model(path: str, dense: bool = False) -> bool:
-    from fastsvm_cli.models import looks_like_model
-
-    return looks_like_model(_start(path) or b"", dense)
-
-
-def _is_compiled(path: str) -> bool:
-    lines = _lines(path) or []
-    return bool(lines) and lines[0].startswith("fastsvm_model ")
-
-
-def _lines(path: str) -> "list[str] | None":
-    """Return the first lines of a regular file, without a cut-off word."""
-    start = _start(path)
-    if start is None:
-        return None
-    lines = start.decode("utf-8", "replace").splitlines()
-    if lines and not start.endswith(b"\n"):
-        lines[-1] = lines[-1] if len(start) < _START_BYTES else _without_last_field(lines[-1])
-    return lines
-
-
-def _start(path: str) -> "bytes | None":
-    from os.path import isfile
-
-    from fastsvm_cli.errors import FastsvmError
-    from fastsvm_cli.text.read_rows import read_start
-
-    if path == "-" or not isfile(path):
-        return None
-    try:
-        return read_start(path)
-    except FastsvmError:
-        return None
 
 
 def _quoted(why: str) -> "list[str]":
     found = re.match(r"'(.*?)(\.\.\.)?' found", why)
     if found is None:
         return []
-    return [_without_last_field(found[1]) if found[2] else found[1]]
-
-
-def _without_last_field(line: str) -> str:
-    return re.sub(r"[,;|\s][^,;|\s]*$", "", line)
+    return [without_last_field(found[1]) if found[2] else found[1]]
 
 
 _SVM_TRAIN = ("-s", "-t", "-d", "-g", "-r", "-c", "-n", "-p")

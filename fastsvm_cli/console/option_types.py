@@ -1,5 +1,6 @@
 """Types of option values."""
 
+from collections.abc import Callable
 from math import inf, isfinite, isnan
 from typing import Any
 
@@ -93,10 +94,15 @@ class ZeroOrOne(click.IntRange):
 
 
 class Share(click.ParamType):
-    """Share between 0 and 1, as 0.005 or 0.5%."""
+    """Share between 0 and 1, as 0.005 or 0.5%. expected: its name in messages; holds: whether a number is one."""
 
-    name = "share"
-    _expected = "a share, as 0.005 or 0.5%"
+    def __init__(
+        self,
+        expected: str = "a share, as 0.005 or 0.5%",
+        holds: "Callable[[float], bool]" = lambda share: 0 <= share <= 1,
+        name: str = "share",
+    ) -> None:
+        self.name, self._expected, self._holds = name, expected, holds
 
     def convert(
         self, value: "str | float", parameter: "click.Parameter | None", context: "click.Context | None"
@@ -110,36 +116,34 @@ class Share(click.ParamType):
             self.fail(f"'{value}' found, expected {self._expected}.", parameter, context)
         return share
 
-    def _holds(self, share: float) -> bool:
-        return 0 <= share <= 1
+
+FRACTION = Share("a share above 0 and below 1, as 0.005 or 0.5%", lambda share: 0 < share < 1)
+RATIO = Share("a share above 0, up to 1, as 0.05 or 5%", lambda share: 0 < share <= 1)
+#: Of --target: a share, except for regression.
+TARGET = Share("a number above 0, as 0.005 or 0.5%", lambda share: 0 < share < inf, "target")
 
 
-class Fraction(Share):
-    """Share above 0 and below 1."""
+class Bandwidth(click.ParamType):
+    """Type of an option that is the word ``adaptive``, or a bandwidth."""
 
-    _expected = "a share above 0 and below 1, as 0.005 or 0.5%"
+    name = "bandwidth"
 
-    def _holds(self, share: float) -> bool:
-        return 0 < share < 1
+    def convert(
+        self, value: str, parameter: "click.Parameter | None", context: "click.Context | None"
+    ) -> "str | float":
+        """Return the word or the number.
 
-
-class Ratio(Share):
-    """Share above 0, up to 1."""
-
-    _expected = "a share above 0, up to 1, as 0.05 or 5%"
-
-    def _holds(self, share: float) -> bool:
-        return 0 < share <= 1
-
-
-class Target(Share):
-    """Value of --target: above 0; a share, except for regression."""
-
-    name = "target"
-    _expected = "a number above 0, as 0.005 or 0.5%"
-
-    def _holds(self, share: float) -> bool:
-        return 0 < share < inf
+        Fail for other values.
+        """
+        if value == "adaptive":
+            return value
+        try:
+            width = float(value)
+        except ValueError:
+            width = 0.0
+        if not 1e-100 <= width <= 1e100:
+            self.fail(f"'{value}' is neither 'adaptive' nor a number from 1e-100 to 1e100.", parameter, context)
+        return width
 
 
 def number(value: "str | float") -> float:

@@ -4,6 +4,8 @@ import warnings
 from typing import Any, NamedTuple
 
 import click
+from click import Choice as Choice
+from click import UsageError as UsageError
 
 from fastsvm_cli.console.option_types import POSITIVE, Count, Integer, one_character
 from fastsvm_cli.errors import DataFormatError, FastsvmError, FastsvmWarning, FileError, ModelFormatError, spelled

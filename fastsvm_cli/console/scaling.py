@@ -1,7 +1,7 @@
 """Read the range files of ``--scale`` and ``--y-scale``."""
 
 import sys
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from fastsvm_cli.models.base import Model
@@ -49,12 +49,6 @@ def embedded_scaling(scaling: "Scaling | None", model_file: str) -> "EmbeddedSca
     from fastsvm_cli.models.embedded_scaling import EmbeddedScaling
 
     return EmbeddedScaling(scaling, model_file)
-
-
-def say_raw_rows(scaling: "Scaling", what: str, report: TextIO) -> None:
-    """Print that a model takes raw rows."""
-    raw = "raw rows" if scaling.native.label_line() is None else "raw rows and predicts raw labels"
-    print(f"{scaling.path} is {what}: the model takes {raw}", file=report)
 
 
 def refuse_twice(scale_file: "str | None", model: "Model", model_file: str) -> None:

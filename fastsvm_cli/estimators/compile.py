@@ -10,23 +10,68 @@ from typing import Any
 
 import numpy as np
 
+from fastsvm_cli import _native
+from fastsvm_cli.comparisons.agreement import DOUBTFUL, agreement_with_exact, gain_in_doubt
 from fastsvm_cli.comparisons.budget import DEFAULT_BUDGET, Budget
-from fastsvm_cli.comparisons.support_vector_trial import DOUBTFUL, agreement_with_exact, questionable_gain, trial
-from fastsvm_cli.console.compiler_options import SourceModel
 from fastsvm_cli.console.option_types import number
 from fastsvm_cli.console.progress import Progress
 from fastsvm_cli.errors import FastsvmWarning, in_python
-from fastsvm_cli.estimators.array_rows import ArrayRows
 from fastsvm_cli.estimators.attempts import Attempts
-from fastsvm_cli.estimators.export import readable_text, require_readable
-from fastsvm_cli.estimators.fitted_svm import Fitted
-from fastsvm_cli.estimators.pipelines import read_estimator
+from fastsvm_cli.estimators.fitted_svm import Fitted, read_estimator, readable_text, require_readable
 from fastsvm_cli.estimators.predictor import FastSVM
 from fastsvm_cli.estimators.rows import labelled_chunks
 from fastsvm_cli.methods import find, methods, names
-from fastsvm_cli.methods.compilation import compile_source, silent
+from fastsvm_cli.methods.compilation import SourceModel, compile_source, silent
 from fastsvm_cli.models.base import ExactModel, Model
 from fastsvm_cli.text.fingerprint import fingerprint
+
+
+class ArrayRows:
+    """Rows of X, as every model gets them from `FastSVM.predict`: `benchmarks.chooser.Rows`.
+
+    fast_of: makes a FastSVM of a model, and whether undecided rows are the exact model's. chunks: turns rows
+    into the core's chunks.
+    """
+
+    reading = 0.0  # part of every prediction
+
+    def __init__(
+        self, X: Any, fast_of: "Callable[[Model, bool], FastSVM]", chunks: "Callable[[Any], list[_native.Chunk]]"
+    ):
+        self._X, self._fast_of, self._chunks = X.tocsr() if hasattr(X, "tocsr") else X, fast_of, chunks
+        self.count = X.shape[0] if hasattr(X, "shape") else len(X)
+        self._last: tuple[Model, bool, FastSVM] | None = None
+
+    def sample(self, numbers: "list[int]") -> "ArrayRows":
+        """Return these rows alone."""
+        return ArrayRows(self._some(numbers), self._fast_of, self._chunks)
+
+    def chunk(self) -> _native.Chunk:
+        """Return all rows."""
+        return _native.Chunk.concatenate(self._chunks(self._X))
+
+    def answers(self, model: Model, exact: bool, numbers: "list[int] | None" = None) -> np.ndarray:
+        """Return labels, or the values of a regression, of all rows or of these."""
+        return np.asarray(self._fast(model, exact).predict(self._X if numbers is None else self._some(numbers)))
+
+    def predict(self, model: Model, exact: bool) -> None:
+        """Predict all rows."""
+        self._fast(model, exact).predict(self._X)
+
+    def proven(self, model: Model) -> int:
+        """Return the number of rows whose label a certified model proves."""
+        return 0 if model.header.regression else int(np.sum(self._fast(model, False).proven(self._X)))
+
+    def _fast(self, model: Model, exact: bool) -> FastSVM:
+        if self._last is None or self._last[0] is not model or self._last[1] != exact:
+            self._last = model, exact, self._fast_of(model, exact)
+        return self._last[2]
+
+    def _some(self, numbers: "list[int]") -> Any:
+        if hasattr(self._X, "iloc"):
+            return self._X.iloc[numbers]
+        return self._X[numbers] if hasattr(self._X, "shape") else [self._X[at] for at in numbers]
+
 
 #: MB, as in bench --try; processor seconds.
 _AUTO = {"max_size": 64.0, "time_limit": 8.0, "each_class": False}
@@ -217,11 +262,8 @@ def warn_of_labels(method: str, model: Model, source: ExactModel, allowed: float
 
 def warn_of_time(method: str, model: Model, source: ExactModel) -> None:
     """Warn if the compiled model is probably slower than its source."""
-    products = getattr(model, "products", inf)  # per row
-    if not questionable_gain(products, source):
-        return
-    tried = trial(model, source)
-    if tried is not None and tried.speed_up < 1:
+    tried = gain_in_doubt(model, source)
+    if tried is not None:
         _warn(
             f'method="{method}" takes {1 / tried.speed_up:.3g} times as long as method="exact", on {tried.rows} support'
             " vectors"

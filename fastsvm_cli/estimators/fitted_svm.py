@@ -1,5 +1,7 @@
-"""Reader of scikit-learn's support vector machines."""
+"""Readers of fitted estimators, and of all other forms of exact models; their LIBSVM files."""
 
+import os
+from os import PathLike, fsdecode
 from typing import Any
 
 import numpy as np
@@ -8,7 +10,8 @@ import scipy.sparse
 from fastsvm_cli import _native
 from fastsvm_cli._native import Header, LibsvmFile
 from fastsvm_cli.errors import ModelFormatError
-from fastsvm_cli.estimators.scaling import FittedScaling
+from fastsvm_cli.estimators.calibration import read_calibrators
+from fastsvm_cli.estimators.scaling import SCALERS, FittedScaling, absorbed, read_scaler, scaler_class
 from fastsvm_cli.models.base import ExactModel
 
 #: scikit-learn's class -> svm_type.
@@ -147,3 +150,204 @@ def _vectors(vectors: Any, coefficients: np.ndarray, name: str) -> _native.Chunk
 
 def _name(estimator: object) -> str:
     return type(estimator).__name__
+
+
+def read_estimator(estimator: Any) -> Fitted:
+    """Read an ExactModel, or anything that compile takes; raise ModelFormatError and FileError."""
+    if isinstance(estimator, (str, bytes, PathLike)):
+        return _read_file(fsdecode(estimator))
+    if isinstance(estimator, ExactModel):
+        return _of_model(estimator, estimator.path)
+    return _read_object(estimator)
+
+
+def _read_object(estimator: Any) -> Fitted:
+    """Read anything but a path: "passthrough" in another estimator is not a file name."""
+    if svm_class(estimator) is not None:
+        return read_svm(estimator)
+    if _is(estimator, "svm_model", "libsvm"):
+        return _read_libsvm(estimator)
+    if _is(estimator, "Pipeline"):
+        return _read_pipeline(estimator)
+    if _is(estimator, "CalibratedClassifierCV"):
+        return _read_calibrated(estimator)
+    if _is(estimator, "FrozenEstimator"):
+        return _read_object(estimator.estimator)
+    if _is(estimator, "BaseSearchCV"):
+        if not hasattr(estimator, "best_estimator_"):
+            why = "a search without a best estimator found: fit it, with refit=True"
+            raise ModelFormatError(type(estimator).__name__, why)
+        return _read_object(estimator.best_estimator_)
+    if _is(estimator, "FastSVM", "fastsvm_cli") or hasattr(estimator, "compiled_"):
+        where = ": its attribute compiled_ is the result, after a search best_estimator_.compiled_"
+        raise ModelFormatError(
+            type(estimator).__name__, f"it is compiled already{where * hasattr(estimator, 'compiled_')}"
+        )
+    if isinstance(estimator, type):
+        raise ModelFormatError(estimator.__name__, f"a class found, expected {EXPECTED}")
+    raise ModelFormatError(
+        type(estimator).__name__,
+        f"fastsvm cannot compile this, expected {EXPECTED}, a Pipeline of scalers and one, a"
+        " CalibratedClassifierCV or a fitted search around one, a model of libsvm-official, or the path of a LIBSVM"
+        " model",
+    )
+
+
+def _is(thing: object, name: str, package: str = "sklearn") -> bool:
+    return any(each.__name__ == name and each.__module__.split(".")[0] == package for each in type(thing).__mro__)
+
+
+def _read_pipeline(pipeline: Any) -> Fitted:
+    *scalers, (name, last) = pipeline.steps
+    found = _read_object(last)
+    scaling = None
+    for _, step in scalers:
+        if step is not None and step != "passthrough":
+            if scaler_class(step) is None:
+                why = f"not a scaler that compile can put in front of a model ({', '.join(SCALERS)})"
+                as_a_step = f"Pipeline(pipe.steps[:-1] + [({name!r}, compile(pipe[-1]))])"
+                ways = f"compile the last step alone, as {as_a_step}, or call fastsvm_cli.sklearn.patch()"
+                raise ModelFormatError(type(step).__name__, f"{why}: {ways}")
+            own = read_scaler(step)
+            scaling = own if scaling is None else scaling + own
+    if scaling is not None:
+        found.scaling = scaling + found.scaling
+    first = next((step for _, step in pipeline.steps if step is not None and step != "passthrough"), last)
+    found.feature_names = getattr(first, "feature_names_in_", found.feature_names)
+    return found
+
+
+def _read_calibrated(estimator: Any) -> Fitted:
+    name = "CalibratedClassifierCV"
+    if not hasattr(estimator, "calibrated_classifiers_"):
+        raise ModelFormatError(name, "it is not fitted yet, expected a fitted one: call fit first")
+    each = estimator.calibrated_classifiers_
+    if len(each) != 1:
+        raise ModelFormatError(name, f"{len(each)} classifiers found, expected 1: fit it with ensemble=False")
+    found = _read_object(each[0].estimator)
+    if found.classes is None or not found.model.header.classification:
+        raise ModelFormatError(name, f"a {found.name} found in it, expected a classifier")
+    own, known = found.classes.tolist(), estimator.classes_.tolist()
+    if own == list(range(len(known))):  # some calibrators get class positions
+        found.classes = estimator.classes_
+    elif own != known:
+        raise ModelFormatError(name, "its classifier knows other classes than itself: it was fitted to other labels")
+    found.calibration = read_calibrators(each[0].calibrators, len(found.classes), name)
+    found.feature_names = getattr(estimator, "feature_names_in_", found.feature_names)
+    return found
+
+
+def _of_model(model: ExactModel, name: str, fingerprint: "str | None" = None) -> Fitted:
+    header = model.header
+    classes = np.array([-1, 1]) if header.svm_type == "one_class" else None
+    if header.label is not None:
+        classes = np.array(header.label)
+    return Fitted(model, name=name, n_features=None, classes=classes, fingerprint=fingerprint)
+
+
+def _read_file(path: str) -> Fitted:
+    from fastsvm_cli.methods.compilation import read_source
+
+    source = read_source(path)
+    return _of_model(source.model, path, source.fingerprint)
+
+
+def _read_libsvm(model: Any) -> Fitted:
+    """Read a model of libsvm-official through a file, which has the whole model, with 17 digits."""
+    import tempfile
+    from pathlib import Path
+
+    from libsvm.svmutil import svm_save_model
+
+    from fastsvm_cli.models import parse_libsvm
+    from fastsvm_cli.text.read_rows import read_bytes
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = str(Path(folder) / "libsvm.model")
+        svm_save_model(path, model)
+        found = parse_libsvm(read_bytes(path), "svm_model")
+    return _of_model(found, "svm_model")
+
+
+def to_libsvm(estimator: Any, path: "str | bytes | os.PathLike[str] | None" = None) -> "dict[int, Any]":
+    """Write a fitted estimator as a LIBSVM model file.
+
+    With the file, labels that depend on rounding are svm-predict's. Probabilities of two classes follow LIBSVM's
+    formula and differ from scikit-learn's by up to 0.005.
+
+    Parameters
+    ----------
+    estimator : estimator
+        A fitted SVC, NuSVC, SVR, NuSVR or OneClassSVM, or a Pipeline of one and scalers that can be folded into it.
+    path : str, bytes or os.PathLike, default=None
+        The file to write. None means that no file is written.
+
+    Returns
+    -------
+    classes : dict
+        The class of each label in the file; empty for regression. Labels are the classes if these are whole numbers,
+        else positions in `classes_`. Column j of the estimator's rows is feature j + 1.
+
+    Raises
+    ------
+    ModelFormatError
+        If LIBSVM's format cannot hold the estimator.
+    FileError
+        If the file cannot be written.
+
+    See Also
+    --------
+    compile : Compile a fitted estimator.
+
+    Examples
+    --------
+    >>> from sklearn.svm import SVC
+    >>> svc = SVC(gamma=0.5).fit([[0, 0], [1, 1], [0, 1], [1, 0]], ["even", "even", "odd", "odd"])
+    >>> to_libsvm(svc, "/dev/null")
+    {0: 'even', 1: 'odd'}
+    """
+    found = read_estimator(estimator)
+    if found.calibration is not None:
+        why = "calibrators found, which no LIBSVM model has: give its estimator (fastsvm_cli.compile keeps them)"
+        raise ModelFormatError(found.name, why)
+    model = found.model
+    if found.break_ties and model.header.nr_class > 2:
+        why = "break_ties=True found, which LIBSVM does not know: say set_params(break_ties=False)"
+        raise ModelFormatError(found.name, why)
+    if found.scaling is not None:
+        folded = absorbed(model, found.scaling, found.n_features)
+        if folded is None:
+            why = (
+                f"its scalers cannot be made part of a model of a {model.header.kernel_type} kernel: give its last step"
+                " and scale the data (fastsvm_cli.compile keeps them in front)"
+            )
+            raise ModelFormatError(found.name, why)
+        model = folded
+    if path is not None:
+        from fastsvm_cli.text.output import Output
+
+        text = readable_text(model)
+        with Output(os.fsdecode(path)) as output:
+            output.write(text)
+    label = model.header.label
+    if found.classes is None:
+        return {}
+    return dict(zip([-1, 1] if label is None else label, found.classes.tolist()))
+
+
+def readable_text(model: ExactModel) -> bytes:
+    """Return the content of a model's file; raise ModelFormatError if the parser refuses it."""
+    from fastsvm_cli.models import parse_model
+
+    text = model.to_text()
+    parse_model(text, model.path, warn=False)
+    return text
+
+
+def require_readable(model: ExactModel) -> None:
+    """Raise ModelFormatError if the parser refuses the header; the vectors were checked when they were made."""
+    from fastsvm_cli.models import parse_model
+
+    nr_sv = model.header.nr_sv
+    header = model.header.changed(total_sv=0, nr_sv=None if nr_sv is None else [0] * len(nr_sv))
+    parse_model(header.lines().encode() + b"SV\n", model.path)

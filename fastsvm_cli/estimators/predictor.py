@@ -7,9 +7,23 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fastsvm_cli.errors import ModelFormatError, RowError
-from fastsvm_cli.estimators.available_if import (
+from fastsvm_cli.estimators.calibration import nearly_equal
+from fastsvm_cli.estimators.class_order import Classes
+from fastsvm_cli.estimators.own_code import OwnCode, deciding
+from fastsvm_cli.estimators.persistence import Persistent
+from fastsvm_cli.estimators.rows import (
+    ParsedRows,
+    Rows,
+    chunk_of,
+    in_blocks,
+    require_kernel_values,
+    rows_of,
+    serial_chunk_of,
+)
+from fastsvm_cli.estimators.sklearn_protocol import (
     BEYOND_VOTES,
     CERTIFIED,
+    FittedEstimator,
     available,
     has_classes,
     has_probability,
@@ -19,13 +33,6 @@ from fastsvm_cli.estimators.available_if import (
     is_one_class,
     unavailable,
 )
-from fastsvm_cli.estimators.calibration import nearly_equal
-from fastsvm_cli.estimators.class_order import Classes
-from fastsvm_cli.estimators.own_code import OwnCode, deciding
-from fastsvm_cli.estimators.persistence import Persistent
-from fastsvm_cli.estimators.rows import ParsedRows, Rows, chunk_of, require_kernel_values, rows_of, serial_chunk_of
-from fastsvm_cli.estimators.sklearn_protocol import FittedEstimator
-from fastsvm_cli.estimators.threaded_prediction import in_blocks
 from fastsvm_cli.models import check_start, parse_libsvm, parse_model
 from fastsvm_cli.models.base import LABELS, ExactModel, Model, Precision
 from fastsvm_cli.prediction.answers import Answer, Fallback, Predictor
@@ -312,6 +319,8 @@ class FastSVM(Persistent, FittedEstimator):
         self._path: str | None = None
         self._set_up()
         self.exact = self._checked_exact(exact)
+
+    _parameters = ("model", *(__init__.__kwdefaults__ or ()))
 
     def _set_up(self) -> None:
         header, least = self.model.header, self.model.first_index

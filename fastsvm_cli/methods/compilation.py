@@ -1,16 +1,51 @@
-"""Compilation by the name of a method."""
+"""One compile run, of a command and of Python's `compile`: read, check, scale, compile, embed, write."""
 
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-import click
+from fastsvm_cli.methods.method import Run
+from fastsvm_cli.methods.method import SourceModel as SourceModel
 
-from fastsvm_cli.console.compiler_options import SourceModel as SourceModel
-from fastsvm_cli.console.compiler_options import read_back, require_compilable
-from fastsvm_cli.methods import find
-from fastsvm_cli.methods.parallel import threads_here
-from fastsvm_cli.models.base import Model
-from fastsvm_cli.text.read_rows import read_chunks
+if TYPE_CHECKING:
+    from fastsvm_cli.methods.method import Method, Progress
+    from fastsvm_cli.models.base import Model
+
+
+def read_source(model_file: str, warn: bool = True) -> SourceModel:
+    """Read a LIBSVM model. Raises FileError, and ModelFormatError, also for a compiled model."""
+    from fastsvm_cli.models import check_start, parse_libsvm
+    from fastsvm_cli.text.fingerprint import fingerprint
+    from fastsvm_cli.text.read_rows import read_bytes
+
+    text = read_bytes(model_file, lambda start: check_start(start, model_file))
+    return SourceModel(parse_libsvm(text, model_file, warn=warn), len(text), fingerprint(text))
+
+
+def silent(share: float, words: str = "") -> None:
+    """Do nothing with a progress report."""
+
+
+def run_command(method: "Method", parsed: "dict[str, Any]") -> Run:
+    """Run a method's command up to its summary. parsed: click's values. Raises UsageError and FastsvmError."""
+    from fastsvm_cli.console.progress import Progress
+    from fastsvm_cli.text.output import Output
+
+    options = method.Options(**parsed)
+    options.begin()
+    run = Run(method, options)
+    if options.of_model:
+        from fastsvm_cli.models import warn_of
+
+        run.source = read_source(options.model_file, warn=False)
+        run.check()
+        warn_of(run.exact, options.model_file, 3)
+        method.check_model(run.exact, options)
+    method.prepare(run)
+    with Progress(method.name, quiet=options.quiet, announced=True) as progress:
+        run.made = method.compile(run, progress)
+    text, _ = run.text(method.written(run))
+    with Output(options.output_file) as output:
+        output.write(text)
+    return run
 
 
 class CompiledModel(NamedTuple):
@@ -20,14 +55,14 @@ class CompiledModel(NamedTuple):
     guarantee does not hold; or None.
     """
 
-    model: Model
+    model: "Model"
     size: int
     target: float
     warning: "str | None"
 
 
 def compile_source(
-    name: str, source: SourceModel, given: "dict[str, Any]", on_progress: "Callable[..., None] | None" = None
+    name: str, source: SourceModel, given: "dict[str, Any]", on_progress: "Progress" = silent
 ) -> CompiledModel:
     """Compile an exact model.
 
@@ -35,28 +70,26 @@ def compile_source(
     `data` may be a list of chunks. Raises TypeError for an unknown option, ValueError for a conflict, ModelFormatError
     and FileError.
     """
+    from fastsvm_cli.console.options import UsageError
+    from fastsvm_cli.methods import find
+    from fastsvm_cli.methods.parallel import threads_here
+
     method, variant = find(name)
-    path, rows, given = source.model.path, None, dict(given)
+    rows, given = None, dict(given)
     if isinstance(given.get("data"), list):
         rows, given["data"] = given["data"], "data"
     try:
-        options = method.read_options(given, variant, path)
+        options = method.read_options(given, variant, source.model.path)
+        run = Run(method, options, source, rows)
         with threads_here(options.threads or None):
-            require_compilable(source.model)
+            run.check()
             method.check_model(source.model, options)
             if rows is None and given.get("data") is not None:
-                rows = list(read_chunks(options.data_file))
-            if rows is not None and not sum(chunk.rows for chunk in rows):
-                raise click.UsageError("data without a row found, expected some")
-            compiled = method.compile(source, options, on_progress or silent, rows)
-            sample, target = getattr(compiled, "sample", None), getattr(options, "target", None)
-        text, model = read_back(compiled.model, path)
-        options.check_size(len(text))
-    except click.ClickException as error:
+                run.read_rows(None)
+            if run.rows is not None and not sum(chunk.rows for chunk in run.rows):
+                raise UsageError("data without a row found, expected some")
+            run.made = method.compile(run, on_progress)
+        _, model = run.text(run.made.model)
+    except UsageError as error:
         raise ValueError(f"{method.name}: {error.format_message()}") from None
-    warning = getattr(compiled, "warning", None) if sample is None or target is None else sample.shortfall(target)
-    return CompiledModel(model, len(text), target or 0.0, warning)
-
-
-def silent(share: float, words: str = "") -> None:
-    """Do nothing with a progress report."""
+    return CompiledModel(model, run.size, options.target or 0.0, run.made.warning)

@@ -1,18 +1,20 @@
-"""The interface of a compilation method."""
+"""The interface of a compilation method, and a run of one."""
 
+import sys
 from collections.abc import Callable, Generator
 from math import inf
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, TextIO
 
-from fastsvm_cli.console.compiler_options import CompilerOptions
-from fastsvm_cli.console.options import Option
-from fastsvm_cli.errors import ModelFormatError, spelled
+from fastsvm_cli.console.options import Option, Options, argument
+from fastsvm_cli.errors import FileError, ModelFormatError, spelled
 
 if TYPE_CHECKING:
     from fastsvm_cli._native import Chunk
+    from fastsvm_cli.comparisons.agreement import Comparison
     from fastsvm_cli.comparisons.budget import Budget
-    from fastsvm_cli.console.compiler_options import SourceModel
+    from fastsvm_cli.methods.folded_scaling import ScalingToFold
     from fastsvm_cli.models.base import ExactModel, Model
+    from fastsvm_cli.text.scaling import Scaling
 
 #: gamma / gamma_MAX about the mean, up to which some models compile well by an expansion.
 FEW_TIMES = 6.0
@@ -20,8 +22,52 @@ FEW_TIMES = 6.0
 Progress = Callable[..., None]
 
 
-class MethodOptions(CompilerOptions):
-    """Options of a method's command. Raises UsageError."""
+class MethodOptions(Options):
+    """Options of a method's command, and what a run asks of them where a method has none. Raises UsageError."""
+
+    #: of the default output name
+    suffix = ""
+    #: whether MODEL_FILE is a model, not rows
+    of_model = True
+    data_file: "str | None" = None
+    y_scale_file: "str | None" = None
+    target: "float | None" = None
+    unlabelled: bool = False
+    threads: int
+    quiet: bool
+    model_file: str = argument()
+    #: path of the result after `begin`; before, perhaps None
+    output_file: str = argument(required=False)
+
+    def begin(self) -> None:
+        """Check files and set threads.
+
+        Raises FileError and UsageError like check_files, and FileError if the model would replace rows (`approx model
+        test`, typed after `bound model test`).
+        """
+        from os.path import basename
+
+        from fastsvm_cli import _native
+        from fastsvm_cli.console.file_checks import check_files, has_pairs
+
+        if self.output_file is None:  # as svm-train does, in the current directory
+            self.output_file = "-" if self.model_file == "-" else basename(self.model_file) + self.suffix
+        check_files(self.output_file, self.model_file, *self.inputs)
+        if has_pairs(self.output_file):
+            why = "rows of data found, which the model would replace; name another output file, or remove this one"
+            raise FileError(self.output_file, why)
+        _native.set_threads(self.threads)
+
+    @property
+    def inputs(self) -> "list[str | None]":
+        """Files to read beside the model."""
+        names = (name for name, each in self.records().items() if isinstance(each, Option))
+        return [getattr(self, name) for name in names if name.endswith("_file") and name != "plot_file"]
+
+    @property
+    def rows_file(self) -> "str | None":
+        """File of the rows to compile from."""
+        return self.data_file
 
     def check_model(self, model: "ExactModel") -> None:
         """Raise UsageError for options that conflict with the model."""
@@ -31,17 +77,157 @@ class MethodOptions(CompilerOptions):
 
 
 class Compiled(Protocol):
-    """Result of a compilation."""
+    """Result of a compilation: the model, and why a target was not reached or a guarantee does not hold, or None."""
 
     @property
     def model(self) -> "Model":
         """The compiled model."""
+
+    @property
+    def warning(self) -> "str | None":
+        """The warning."""
 
 
 class Made(NamedTuple):
     """A compiled model without further results."""
 
     model: Any
+    warning: None = None
+
+
+class SourceModel:
+    """LIBSVM model to compile. size: bytes of its file, decompressed. fingerprint: first 32 digits of their SHA-256."""
+
+    def __init__(self, model: "ExactModel", size: int, fingerprint: str):
+        self.model, self.size, self.fingerprint = model, size, fingerprint
+
+
+class Run:
+    """A compilation, and what its steps have found so far.
+
+    options: a record of the method's Options. source: the exact model; None where rows alone are compiled. rows: of the
+    option --data, or None. scaling: of the range file, or None. folding: the same, if the model's numbers shall include
+    it. made: the result of the method's `compile`. size: bytes of the model's file.
+    """
+
+    made: Any
+    size: int
+
+    def __init__(
+        self, method: "Method", options: Any, source: "SourceModel | None" = None, rows: "list[Chunk] | None" = None
+    ):
+        self.method, self.options, self.source, self.rows = method, options, source, rows
+        self.scaling: Scaling | None = None
+        self.folding: ScalingToFold | None = None
+
+    @property
+    def exact(self) -> "ExactModel":
+        """The exact model, where there is one."""
+        assert self.source is not None
+        return self.source.model
+
+    @property
+    def fingerprint(self) -> str:
+        """Fingerprint of the exact model's file."""
+        assert self.source is not None
+        return self.source.fingerprint
+
+    def check(self) -> None:
+        """Raise ModelFormatError for a model that no method can compile."""
+        if self.exact.uncompilable is not None:
+            raise ModelFormatError(self.exact.path, self.exact.uncompilable)
+
+    def read_range(self) -> None:
+        """Read the range files of --scale and --y-scale. Raises FileError, DataFormatError and ModelFormatError."""
+        from fastsvm_cli.console.scaling import read_range
+
+        model = None if self.source is None else self.exact
+        self.scaling = read_range(self.options.scale_file, self.options.y_scale_file, model, self.options.model_file)
+
+    def read_rows(self, scaling: "Scaling | None", purpose: "str | None" = None) -> None:
+        """Read the rows of --data. purpose: why there must be some, or None. Raises FileError and DataFormatError."""
+        from fastsvm_cli.console.scaling import warn_of_scaling
+        from fastsvm_cli.text.read_rows import read_chunks
+
+        path = self.options.rows_file
+        if path is None:
+            return
+        self.rows = list(read_chunks(path, labelled=not self.options.unlabelled, scaling=scaling))
+        if purpose is not None and not sum(chunk.rows for chunk in self.rows):
+            raise FileError(path, f"no rows found, expected some to {purpose}")
+        warn_of_scaling(scaling, self.options.quiet)
+
+    def text(self, model: "Model") -> "tuple[bytes, Model]":
+        """Return a compiled model's file content, and the model read back from it, with the file's digits only.
+
+        Raises ModelFormatError about the source if its content cannot be read back, or is too long.
+        """
+        from fastsvm_cli.models import parse_model
+
+        path, text = self.options.model_file, model.to_text()
+        try:
+            found = parse_model(text, path)
+        except ModelFormatError as error:
+            why = f"the compiled model could not be read back ({error.why}), and is not written: do its numbers"
+            raise ModelFormatError(path, f"{why} overflow? Scale the data") from None
+        self.size = len(text)
+        self.options.check_size(self.size)
+        return text, found
+
+    def embedded(self) -> "Model":
+        """Return the compiled model, with the range file that it shall embed."""
+        from fastsvm_cli.console.scaling import embedded_scaling
+
+        if self.folding is None:
+            self.made.model.embedded_scaling = embedded_scaling(self.scaling, self.options.model_file)
+        return self.made.model
+
+    @property
+    def report(self) -> "TextIO":
+        """Stream of the summary."""
+        from fastsvm_cli.console.file_checks import summary_stream
+
+        return summary_stream(self.options.output_file)
+
+    def tell(self, words: str) -> None:
+        """Print a line of the summary."""
+        print(words, file=self.report)
+
+    def warn(self, words: str) -> None:
+        """Print a warning."""
+        print(f"Warning: {words}", file=sys.stderr)
+
+    def tell_sizes(self) -> None:
+        """Print the sizes before and after, with the result's path."""
+        from fastsvm_cli.text.numbers import size_text
+
+        before = "" if self.source is None else f"{size_text(self.source.size)} -> "
+        path = self.options.output_file
+        self.tell(f"{before}{size_text(self.size)}: {'standard output' if path == '-' else path}")
+
+    def tell_of_scaling(self) -> None:
+        """Print that the model takes raw rows, if it does."""
+        if self.scaling is not None:
+            what = "embedded" if self.folding is None else "folded in"
+            raw = "raw rows" if self.scaling.native.label_line() is None else "raw rows and predicts raw labels"
+            self.tell(f"{self.scaling.path} is {what}: the model takes {raw}")
+
+    def warn_of_disagreement(self, seen: "Comparison", ways_out: str) -> None:
+        """Warn of a disagreement beyond the limit. ways_out: options that do better."""
+        from fastsvm_cli.comparisons.agreement import DOUBTFUL
+
+        if seen.share <= DOUBTFUL:
+            return
+        share = f"{100 * seen.share:.3g} %"
+        what = (
+            f"values are off by {share} of their spread"
+            if seen.regression
+            else f"{share} of these labels are not the exact model's"
+        )
+        cascade = "" if seen.regression else ", fastsvm cascade --data ROWS"
+        self.warn(
+            f"{what}; try {ways_out}{cascade}, or the exact model as it is (fastsvm bench --try measures them all)."
+        )
 
 
 class Attempt(NamedTuple):
@@ -134,11 +320,18 @@ class Method:
         """Check before data is read. Raises UsageError or ModelFormatError."""
         options.check_model(model)
 
-    def compile(
-        self, source: "SourceModel", options: Any, progress: Progress, rows: "list[Chunk] | None" = None
-    ) -> Compiled:
-        """Compile a model; raise ModelFormatError or FileError. rows: of --data, or None."""
+    def prepare(self, run: "Run") -> None:
+        """Read range files and rows of a command. Raises FileError, DataFormatError and ModelFormatError."""
+        run.read_range()
+        run.read_rows(run.scaling)
+
+    def compile(self, run: "Run", progress: Progress) -> Compiled:
+        """Compile a model; raise ModelFormatError or FileError."""
         raise NotImplementedError
+
+    def written(self, run: "Run") -> "Model":
+        """Return the model that a command writes."""
+        return run.embedded()
 
     def reason_against(self, model: "ExactModel") -> "str | None":
         """Return why the method refuses the model, or None."""

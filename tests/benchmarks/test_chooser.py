@@ -8,9 +8,8 @@ import pytest
 from fastsvm_cli.benchmarks import choice_report, chooser
 from fastsvm_cli.benchmarks.chooser import Clocks, choose
 from fastsvm_cli.comparisons.budget import Budget, bound
-from fastsvm_cli.console.compiler_options import read_source
 from fastsvm_cli.errors import ModelFormatError
-from fastsvm_cli.methods.compilation import CompiledModel
+from fastsvm_cli.methods.compilation import CompiledModel, read_source
 from fastsvm_cli.methods.method import Attempt
 from support.benching import Clock, compact, printed, rounded
 from support.paths import GOLDEN, TESTS

@@ -9,11 +9,14 @@ import pytest
 
 from fastsvm_cli import __version__
 from fastsvm_cli.cli import COMMANDS
-from fastsvm_cli.console.man_page import man_pages
 from support import example_command
 from support.building import require
 from support.paths import PROGRAM, SCRIPTS
 from support.processes import outcome
+
+sys.path.append(str(SCRIPTS))
+
+from man_page import man_pages
 
 #: The page of a command. The native program has the name of one.
 PAGES = {name: f"fastsvm-{name}" + "-command" * (name == "predict") for name in COMMANDS}

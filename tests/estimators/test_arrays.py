@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from sklearn.svm import SVC
 
 import fastsvm_cli
-from fastsvm_cli.estimators import threaded_prediction
+from fastsvm_cli.estimators import rows as row_blocks
 from fastsvm_cli.estimators.rows import rows_of
 from support.arrays import sparse_rows
 from support.profiles import calm
@@ -138,9 +138,9 @@ def test_any_matrix_gives_what_its_rows_give_one_by_one(whole, data):
 @pytest.fixture
 def small_blocks(monkeypatch, all_threads):
     """Blocks of a few rows."""
-    monkeypatch.setattr(threaded_prediction, "LEAST_ROWS", 7)
-    monkeypatch.setattr(threaded_prediction, "MOST_ENTRIES", 200)
-    monkeypatch.setattr(threaded_prediction, "ALONE_SECONDS", 0.0)
+    monkeypatch.setattr(row_blocks, "LEAST_ROWS", 7)
+    monkeypatch.setattr(row_blocks, "MOST_ENTRIES", 200)
+    monkeypatch.setattr(row_blocks, "ALONE_SECONDS", 0.0)
 
 
 @pytest.mark.full

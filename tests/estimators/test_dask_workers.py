@@ -13,9 +13,9 @@ import fastsvm_cli
 import fastsvm_cli.dask as lazy
 from fastsvm_cli.cluster.scheduler import requiring_workers
 from fastsvm_cli.errors import FastsvmError
-from fastsvm_cli.methods.approx import on_cluster as pair_sums
+from fastsvm_cli.methods.approx import certificates as pair_sums
+from fastsvm_cli.methods.approx.certificates import PairSums, totals
 from fastsvm_cli.methods.approx.expansion import compile_maclaurin
-from fastsvm_cli.methods.approx.pair_sums import PairSums, totals
 from fastsvm_cli.models import parse_model
 from support.oracles import random_machine, random_rows
 

@@ -21,7 +21,7 @@ WITHOUT = {
         "import sys, fastsvm_cli\n"
         "assert not {'numpy', 'sklearn', 'scipy'} & set(sys.modules)\n"
         "import pickle\n"
-        "from fastsvm_cli.estimators import export, compile\n"
+        "from fastsvm_cli.estimators import fitted_svm, compile\n"
         "fast, rows = pickle.load(open('fast', 'rb'))\n"
         "assert set(fast.predict(rows)) <= set(fast.classes_)\n"
         "assert 'sklearn' not in sys.modules\n",

@@ -10,8 +10,8 @@ from fastsvm_cli import _native
 from fastsvm_cli.comparisons.proven_rows import ProvenRows
 from fastsvm_cli.figures.bound import Proven, draw
 from fastsvm_cli.figures.style import content
-from fastsvm_cli.methods.approx import by_degree as by_degree_file
-from fastsvm_cli.methods.approx.by_degree import by_degree
+from fastsvm_cli.methods.approx import grade as by_degree_file
+from fastsvm_cli.methods.approx.grade import by_degree
 from fastsvm_cli.models import load_model
 from fastsvm_cli.models.base import Precision
 from fastsvm_cli.text.read_rows import read_chunks

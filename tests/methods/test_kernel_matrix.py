@@ -8,7 +8,7 @@ import scipy.sparse
 
 from fastsvm_cli import _native
 from fastsvm_cli._native import Kernel
-from fastsvm_cli.methods.kernel_matrix import KernelMatrix
+from fastsvm_cli.methods.feature_space import KernelMatrix
 from support.oracles import Machine, kernel_matrix
 from support.processes import outcome
 
@@ -105,7 +105,7 @@ def test_products_with_weights_keep_no_matrix_of_sparse_rows_either():
         "import resource\n"
         "import numpy as np, scipy.sparse\n"
         "from fastsvm_cli import _native\n"
-        "from fastsvm_cli.methods.kernel_matrix import KernelMatrix\n"
+        "from fastsvm_cli.methods.feature_space import KernelMatrix\n"
         "from fastsvm_cli._native import Kernel\n"
         "x = scipy.sparse.random(20_000, 300, 0.01, format='csr', random_state=1)\n"
         "z = np.zeros((3000, 300))\n"

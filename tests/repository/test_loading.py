@@ -13,7 +13,7 @@ from support.training import train_on
 SLOW = {"numpy", "scipy", "rich", "libsvm", "dask", "distributed", "fsspec", "tempfile", "hashlib", "queue", "json"}
 SLOW |= {"concurrent.futures", "importlib.metadata", "fastsvm_cli.cluster"}
 #: Texts about options, which are loaded only on request.
-SLOW |= {f"fastsvm_cli.console.{name}" for name in ("help_page", "man_page", "completion")}
+SLOW |= {f"fastsvm_cli.console.{name}" for name in ("help_page", "completion")}
 AFTER_MAIN = "from fastsvm_cli.cli import main\ntry: main()\nexcept SystemExit as e: assert not e.code, e.code"
 
 
@@ -61,7 +61,7 @@ def test_predict_loads_nothing_slow(models, words):
 
 def test_approx_and_its_trial_load_no_numpy(models):
     loaded = loaded_after(AFTER_MAIN, "approx", models / "exact", "/dev/null")
-    assert "fastsvm_cli.comparisons.support_vector_trial" in loaded and not loaded & {"numpy", "scipy", "rich"}
+    assert "fastsvm_cli.comparisons.agreement" in loaded and not loaded & {"numpy", "scipy", "rich"}
 
 
 @pytest.mark.parametrize("option", ["--version", "--help"])

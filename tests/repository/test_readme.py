@@ -18,7 +18,7 @@ from fastsvm_cli.cli import COMMANDS
 from fastsvm_cli.cli import fastsvm as group
 from fastsvm_cli.console.help_page import option_words
 from fastsvm_cli.methods import clusters, order
-from fastsvm_cli.methods.border import rows, sampler, samples
+from fastsvm_cli.methods.border import samples
 from fastsvm_cli.methods.order import geometry
 from fastsvm_cli.methods.reduce import placement
 from support import forked
@@ -253,7 +253,7 @@ def test_the_data_sets_are_what_their_script_makes(tmp_path):
 
 
 def test_limits_that_act_without_being_asked_for_are_told():
-    features = rows.CLOUD_CELLS // rows.CLOUD_ROWS
+    features = samples.CLOUD_CELLS // samples.CLOUD_ROWS
     iterations = signature(placement.kernel_means).parameters["iterations"].default
     cost = re.search(r"-t 0 -c (\d+)", getsource(order)).group(1)
     limits = {
@@ -261,8 +261,8 @@ def test_limits_that_act_without_being_asked_for_are_told():
         ("order", "fold"): [f"C = {cost}"],
         ("order", "lists"): [f"k-means, {clusters.ROUNDS} rounds"],
         ("reduce", "init"): [f"{iterations} rounds", placement.CLUSTERED],
-        ("border", "data_file"): [rows.HELD_OUT, rows.CLOUD_ROWS, f"{features} features"],
-        ("border", "sampling"): [sampler.NEAREST_ROWS],
+        ("border", "data_file"): [samples.HELD_OUT, samples.CLOUD_ROWS, f"{features} features"],
+        ("border", "sampling"): [samples.NEAREST_ROWS],
         ("border", "target"): [samples.MOST_SAMPLES],
     }
     untold = []

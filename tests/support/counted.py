@@ -6,6 +6,6 @@ OPERATION_NS = 0.1
 
 def count_operations():
     """Replace the clock of this process's cascades."""
-    from fastsvm_cli.methods.cascade import costs
+    from fastsvm_cli.methods.cascade import stages
 
-    costs.seconds_of = lambda runs: [1e-9 * OPERATION_NS * operations for _, operations in runs]
+    stages.seconds_of = lambda runs: [1e-9 * OPERATION_NS * operations for _, operations in runs]

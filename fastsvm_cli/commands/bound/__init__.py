@@ -1,19 +1,17 @@
 """The command ``fastsvm bound``."""
 
 import os
-import sys
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import click
 
 from fastsvm_cli.console import options as shared
 from fastsvm_cli.console.file_checks import check_document, check_inputs
 from fastsvm_cli.console.plot import check_plot, plot_option
-from fastsvm_cli.console.scaling import read_scale_file, warn_of_scaling
+from fastsvm_cli.console.scaling import warn_of_scaling
 
 if TYPE_CHECKING:
-    from fastsvm_cli.comparisons.proven_rows import ProvenRows
-    from fastsvm_cli.models.base import Model
+    from fastsvm_cli.commands.bound.report import Drawn
 
 
 class BoundOptions(shared.DataOptions):
@@ -81,32 +79,12 @@ def command(**parsed):
     check_document(inputs, [options.plot_file] if options.plot_file is not None else [])
 
     from fastsvm_cli.commands.bound.advice import advise
-    from fastsvm_cli.comparisons.inside_bound import Reading, bound_report  # imports numpy
-    from fastsvm_cli.methods.approx.grade import ROWS
-
-    drawn: list[Drawn] = []
-    found: list[Model] = []
-
-    def watch(models: "list[tuple[str, Model]]", data: "list[str]") -> "list[ProvenRows]":
-        options.check_found(len(models), len(data))
-        found.extend(model for _, model in models)
-        if options.plot_file is not None:
-            drawn.extend(_models_to_draw(*models[0], options.quiet))
-        return [each.seen for each in drawn]
+    from fastsvm_cli.commands.bound.report import Reading, bound_report  # imports numpy
 
     with Progress("bound", quiet=options.quiet) as progress:
-        reading = Reading(
-            labelled=not options.unlabelled,
-            dense=options.dense,
-            delimiter=options.delimiter,
-            max_line=options.max_line,
-            scaling=read_scale_file(options.scale_file),
-            progress=progress,
-            watch=watch,
-            sample=ROWS,
-        )
-        report = bound_report(options.data_or_model, reading)
-        advise(report, found, reading.sampled, options.as_typed)
+        reading = Reading(options, progress)
+        report = bound_report(reading)
+        advise(report, reading.models, reading.sampled, options.as_typed)
     warn_of_scaling(reading.scaling, options.quiet)
     if options.as_json:
         from fastsvm_cli.text.numbers import json_document
@@ -117,46 +95,7 @@ def command(**parsed):
 
         show_report(report)
     if options.plot_file is not None:
-        _draw(drawn, report["pairs"][0], options.plot_file)
-
-
-class Drawn(NamedTuple):
-    """Certified model whose proven rows --plot draws. degree: 0 without an expansion. size: bytes of its file."""
-
-    words: str
-    degree: int
-    size: int
-    seen: "ProvenRows"
-
-
-def _models_to_draw(path: str, model: "Model", quiet: bool) -> "list[Drawn]":
-    from fastsvm_cli.comparisons.proven_rows import ProvenRows
-    from fastsvm_cli.console.progress import Progress
-    from fastsvm_cli.errors import ModelFormatError
-    from fastsvm_cli.methods.approx.by_degree import by_degree
-    from fastsvm_cli.models import parse_libsvm
-
-    if model.certified:
-        degree = getattr(model, "degree", 0) if model.centers is not None else 0
-        words = f"degree {degree}" if degree else "reduced set" if model.reduced else model.kind
-        return [Drawn(words, degree, len(model.to_text()), ProvenRows(model))]
-    if model.fingerprint is not None:  # compiled, without radii
-        raise ModelFormatError(
-            path, "no radii found to draw, expected the exact model or one of fastsvm approx --certify"
-        )
-    with Progress("expand", quiet=quiet) as progress:
-        found = by_degree(parse_libsvm(model.to_text(), path), progress)
-    skipped = "; ".join(f"degree {each.degree} ({each.skipped})" for each in found if each.skipped is not None)
-    out = [
-        Drawn(f"degree {each.degree}", each.degree, each.size, ProvenRows(each.model))
-        for each in found
-        if each.model is not None
-    ]
-    if not out:
-        raise ModelFormatError(path, f"nothing to draw: every expansion is too large or takes too long: {skipped}")
-    if skipped and not quiet:
-        print(f"Skipped: {skipped}.", file=sys.stderr)
-    return out
+        _draw(reading.drawn, report["pairs"][0], options.plot_file)
 
 
 def _draw(drawn: "list[Drawn]", pair: dict, plot_file: str) -> None:

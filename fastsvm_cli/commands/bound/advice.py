@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, cast
 import fastsvm_cli.methods.approx as approx
 from fastsvm_cli.comparisons.budget import DEFAULT_BUDGET
 from fastsvm_cli.methods import methods, refused_by_all
-from fastsvm_cli.methods.approx.grade import FEW_TIMES, Measured, Trial, grade
+from fastsvm_cli.methods.approx.grade import FEW_TIMES, Trial, grade
 
 if TYPE_CHECKING:
     from fastsvm_cli import _native
+    from fastsvm_cli.comparisons.agreement import Comparison
     from fastsvm_cli.models.base import ExactModel, Model
 
 #: Labels that approx changed, by grade (scripts/README.md, "What gamma says").
@@ -61,7 +62,7 @@ def _advise(
     of_model: dict,
     model: "Model",
     trial: "Trial | None",
-    measured: "Measured | None",
+    measured: "Comparison | None",
     how: "Sequence[str]",
 ) -> None:
     """Add a trial and commands to facts, of a model (of_model itself) or of a model on a data file."""
@@ -98,7 +99,7 @@ def _named(path: str, word: str) -> str:
     return word if path == "-" else path
 
 
-def _choice(facts: dict, trial: Trial, measured: "Measured | None") -> str:
+def _choice(facts: dict, trial: Trial, measured: "Comparison | None") -> str:
     """Return the command that suits the model best: approx, bench (whose chooser tries every method) or predict."""
     source = trial.source
     if refused_by_all(source) is not None or all(each.reason_against(source) is not None for each in methods()):

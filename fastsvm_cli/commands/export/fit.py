@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from typing import TextIO
 
     from fastsvm_cli._native import Chunk
-    from fastsvm_cli.console.compiler_options import SourceModel
+    from fastsvm_cli.methods.method import SourceModel
     from fastsvm_cli.models.base import Model
 
 _TRIES = 8  # to find a number that fits
@@ -31,7 +31,6 @@ def fitted(
     fits.
     """
     from fastsvm_cli.comparisons.agreement import agreement
-    from fastsvm_cli.console.compiler_options import agreement_line
     from fastsvm_cli.text.numbers import size_text
 
     exact = source.model
@@ -40,7 +39,7 @@ def fitted(
     for name, model, size in _tried(source, most, real_bytes, size_of, model_file):
         seen = agreement(model, exact, rows or [exact.vectors])
         if report is not None:
-            print(f"{name}: {size_text(size)}, {agreement_line(seen, where)}", file=report)
+            print(f"{name}: {size_text(size)}, {seen.line(where)}", file=report)
         if best is None or seen.share < best[0]:
             best = seen.share, model
         if not seen.share:
@@ -93,22 +92,23 @@ def _tried(
 
 
 def _compiled(source: "SourceModel", name: str, given: "dict[str, int]", model_file: str) -> "Model | None":
-    import click
-
+    from fastsvm_cli.console.options import UsageError
     from fastsvm_cli.methods import find
+    from fastsvm_cli.methods.compilation import silent
+    from fastsvm_cli.methods.method import Run
 
     method, _ = find(name)
     try:
         options = method.read_options(given, None, model_file)
         method.check_model(source.model, options)
-        return method.compile(source, options, lambda *_words: None).model
-    except (FastsvmError, click.UsageError):
+        return method.compile(Run(method, options, source), silent).model
+    except (FastsvmError, UsageError):
         return None
 
 
 def exact_source(text: bytes, fingerprint: str, path: str) -> "SourceModel":
     """Return the exact model that --fit compiles; raise ModelFormatError for a compiled one."""
-    from fastsvm_cli.console.compiler_options import SourceModel
+    from fastsvm_cli.methods.method import SourceModel
     from fastsvm_cli.models import parse_libsvm
 
     exact = parse_libsvm(text, path, "the exact one: --fit compiles it").plain()

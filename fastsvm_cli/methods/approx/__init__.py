@@ -2,33 +2,32 @@
 
 from typing import TYPE_CHECKING
 
-import click
-
 from fastsvm_cli.console import options as shared
 from fastsvm_cli.console.option_types import LIMIT, POSITIVE, Integer
-from fastsvm_cli.console.options import option
+from fastsvm_cli.console.options import Choice, UsageError, option
 from fastsvm_cli.errors import spelled
-from fastsvm_cli.methods.method import Attempt, Made, Method, MethodOptions, Progress, Search, Setting
+from fastsvm_cli.methods.method import Attempt, Made, Method, MethodOptions, Progress, Run, Search, Setting
 
 if TYPE_CHECKING:
-    from fastsvm_cli._native import Chunk
-    from fastsvm_cli.console.compiler_options import SourceModel
     from fastsvm_cli.models.base import ExactModel, Model
 
 # Numbers of centers that a search tries.
 _CENTERS = (4, 16, 64)
 # Products per second of a compilation; most products in the time of an entry of a support vector.
 _PRODUCTS, _ENTRY = 1e9, 4
+# Longer than the header of any model that compiles in reasonable time.
+_HEADER_BYTES = 1 << 24
 
 
 class ApproxOptions(MethodOptions):
-    """Options of ``fastsvm approx``."""
+    """Options of ``fastsvm approx``. replaces_certified: whether a certified model has the default output's name."""
 
+    suffix = ".approx"
     center: "str | None" = option(
         "--center",
         "Center of an RBF expansion: the mean of the support vectors, the origin (as in the paper), or the mean of"
         " each pair of classes (more accurate, but larger).",
-        click.Choice(["mean", "origin", "pair"]),
+        Choice(["mean", "origin", "pair"]),
         shown="mean",
         group="Accuracy",
     )
@@ -70,7 +69,7 @@ class ApproxOptions(MethodOptions):
     precision: "str | None" = option(
         "--precision",
         "Precision of the stored numbers.",
-        click.Choice(["single", "double"]),
+        Choice(["single", "double"]),
         shown="single for RBF, double for linear and polynomial kernels",
         group="Accuracy",
     )
@@ -86,37 +85,41 @@ class ApproxOptions(MethodOptions):
     def check(self) -> None:
         """Raise UsageError for options that conflict."""
         if self.dask is not None and not self.certify:
-            raise click.UsageError(
-                f"{spelled('dask')} shares the sums of a certificate: it goes with {spelled('certify')}."
-            )
+            raise UsageError(f"{spelled('dask')} shares the sums of a certificate: it goes with {spelled('certify')}.")
         shared.check_dask(self.dask)
         shared.check_y_scale(self.scale_file, self.y_scale_file)
+
+    def begin(self) -> None:
+        """Check files and set threads, as for every method."""
+        named = self.output_file is not None
+        super().begin()
+        self.replaces_certified = not named and _is_certified(self.output_file)
 
     def check_model(self, model: "ExactModel") -> None:
         """Raise UsageError for options that conflict with the model."""
         gaussian, kernel = model.header.kernel_type == "rbf", model.header.kernel_type
         if self.center is not None and not gaussian:
-            raise click.UsageError(
+            raise UsageError(
                 f"{spelled('center')} is for RBF kernels; a {kernel} kernel's expansion is exact about the origin."
             )
         if self.centers is not None and (self.center is not None or not gaussian):
-            raise click.UsageError(
+            raise UsageError(
                 f"{spelled('centers')} is for RBF kernels, and chooses the centers itself: it does not go with"
                 f" {spelled('center')}."
             )
         if self.dask is not None and not gaussian:
-            raise click.UsageError(
+            raise UsageError(
                 f"{spelled('dask')} is for RBF kernels: the certificate of a {kernel} kernel has no sums over pairs of"
                 " vectors."
             )
         both = f"{spelled('rank')} and {spelled('tolerance')}"
         if self.rank is not None and self.tolerance is not None:
-            raise click.UsageError(f"{both} are two ways to say the same thing.")
+            raise UsageError(f"{both} are two ways to say the same thing.")
         if self.rank or self.tolerance:
             from fastsvm_cli.methods.approx.expansion import own_degree
 
             if (self.degree or own_degree(model.header)) != 2:
-                raise click.UsageError(f"{both} compress a matrix: they go with degree 2.")
+                raise UsageError(f"{both} compress a matrix: they go with degree 2.")
 
     def check_size(self, size: int) -> None:
         """Raise ModelFormatError for a compiled model beyond ``--max-size``."""
@@ -148,9 +151,7 @@ class Approx(Method):
     better = "a higher degree, more centers"
     Options = ApproxOptions
 
-    def compile(
-        self, source: "SourceModel", options: ApproxOptions, progress: Progress, rows: "list[Chunk] | None" = None
-    ) -> Made:
+    def compile(self, run: Run, progress: Progress) -> Made:
         """Expand every decision function.
 
         Raises ModelFormatError for models that have no expansion.
@@ -159,18 +160,19 @@ class Approx(Method):
 
         from fastsvm_cli.methods.approx.expansion import compile_maclaurin
 
+        options: ApproxOptions = run.options
         with ExitStack() as stack:
             add_up = None
             if options.dask is not None:
                 from fastsvm_cli.cluster.scheduler import connect
-                from fastsvm_cli.methods.approx.on_cluster import over
+                from fastsvm_cli.methods.approx.certificates import over
                 from fastsvm_cli.system.interruption import raising
 
                 stack.enter_context(raising())  # an interrupt cancels tasks and ends workers
                 add_up = over(stack.enter_context(connect(options.dask)))
             model = compile_maclaurin(
-                source.model,
-                fingerprint=source.fingerprint,
+                run.exact,
+                fingerprint=run.fingerprint,
                 center=options.center,
                 degree=options.degree,
                 certify=options.certify,
@@ -238,3 +240,14 @@ class Approx(Method):
 
 
 METHOD = Approx()
+
+
+def _is_certified(path: str) -> bool:
+    """Return whether a file is an expansion with radii, by its header."""
+    from os.path import isfile
+
+    if not isfile(path):
+        return False
+    with open(path, "rb") as file:
+        header = file.read(_HEADER_BYTES).partition(b"\nexpansions\n")[0]
+    return header.startswith(b"fastsvm_model maclaurin ") and b"\ncertified " in header

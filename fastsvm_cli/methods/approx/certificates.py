@@ -1,18 +1,77 @@
-"""Certificates of Maclaurin models (bounds.py)."""
+"""Certificates of Maclaurin models (bounds.py), and their sums (native/models/degree_norms.h), on any processes."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import combinations_with_replacement
 from math import factorial
+from threading import Lock
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse
 
-from fastsvm_cli import bounds
+from fastsvm_cli import _native, bounds
 from fastsvm_cli._native import Certificate, Header
 from fastsvm_cli.methods.approx.costs import packed_size
-from fastsvm_cli.methods.approx.pair_sums import AddUp, PairSums
 from fastsvm_cli.methods.feature_space import row_norms
+from fastsvm_cli.methods.parallel import threads_here
 from fastsvm_cli.models.base import ExactModel
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+
+class PairSums:
+    """Sums of a certificate over pairs of support vectors, in parts of about a second at most.
+
+    Thread-safe; pickles as its arrays.
+    """
+
+    def __init__(self, *arrays: Any, sparse: bool):
+        """Take arguments of _native.DegreeNormParts.sparse or .dense."""
+        self._arrays, self._sparse = arrays, sparse
+        self._parts: _native.DegreeNormParts | None = None
+        self._lock = Lock()
+
+    @property
+    def parts(self) -> _native.DegreeNormParts:
+        """Parts in the core, made on first use."""
+        with self._lock:
+            if self._parts is None:
+                make = _native.DegreeNormParts.sparse if self._sparse else _native.DegreeNormParts.dense
+                self._parts = make(*self._arrays)
+            return self._parts
+
+    def here(self, on_progress: "Callable[[float], None] | None") -> "list[float]":
+        """Return the totals, computed by this process's threads."""
+        *_, first, last = self._arrays
+        found = [[0.0] * (last - first + 2)]
+        for part in range(len(self.parts)):
+            found.append(self.parts.sums(part))
+            if on_progress is not None:
+                on_progress(self.parts.share(part + 1))
+        return totals(found)
+
+    def __getstate__(self) -> "tuple[tuple[Any, ...], bool]":
+        return self._arrays, self._sparse
+
+    def __setstate__(self, state: "tuple[tuple[Any, ...], bool]") -> None:
+        self.__init__(*state[0], sparse=state[1])  # type: ignore[misc]
+
+    def __sizeof__(self) -> int:
+        return object.__sizeof__(self) + sum(getattr(each, "nbytes", 0) for each in self._arrays)
+
+
+#: Returns totals; reports the share done.
+AddUp = Callable[[PairSums, "Callable[[float], None] | None"], "list[float]"]
+
+
+def totals(sums: "Iterable[list[float]]") -> "list[float]":
+    """Add up parts in order, as the core does and the proof counts."""
+    out: list[float] = []
+    for part in sums:
+        out = [total + each for total, each in zip(out or [0.0] * len(part), part)]
+    return out
+
 
 DENSE_CELLS = 1 << 28  # limit of support vectors times features
 BLOCK_CELLS = 1 << 20  # of a dense block of rows
@@ -179,3 +238,59 @@ def _tensor_orderings(d: int, k: int) -> np.ndarray:
         run = np.where(indices[:, at] == indices[:, at - 1], run + 1, 1.0)
         orderings /= run
     return orderings
+
+
+#: Tasks per thread, to end at about the same time.
+_TASKS_EACH = 20
+#: Maximum parts, of a second each, per task: the loss if a worker dies.
+_MOST_PARTS = 60
+
+
+def over(client: "Client") -> AddUp:
+    """Return an AddUp that uses all workers of a cluster.
+
+    Totals equal one process's, bit for bit, if processors have the same instructions.
+    """
+    from fastsvm_cli.cluster.scheduler import requiring_workers
+
+    def add_up(pairs: PairSums, on_progress: "Callable[[float], None] | None") -> "list[float]":
+        count = len(pairs.parts)
+        with requiring_workers(client) as threads:
+            size = max(1, min(count // (_TASKS_EACH * threads), _MOST_PARTS))
+            sent = client.scatter(pairs, broadcast=True, hash=False)
+            slices = [(first, min(first + size, count)) for first in range(0, count, size)]
+            tasks = [client.submit(_sums, sent, *each, pure=False) for each in slices]
+            return totals(each for part in _in_order(client, tasks, slices, pairs, on_progress) for each in part)
+
+    return add_up
+
+
+def _in_order(
+    client: "Client",
+    tasks: "list[Any]",
+    slices: "list[tuple[int, int]]",
+    pairs: PairSums,
+    on_progress: "Callable[[float], None] | None",
+) -> "list[list[list[float]]]":
+    from distributed import as_completed
+
+    def work(each: "tuple[int, int]") -> float:
+        return pairs.parts.share(each[1]) - pairs.parts.share(each[0])
+
+    share, at, found = 0.0, {task.key: number for number, task in enumerate(tasks)}, {}
+    try:
+        for task in as_completed(tasks, loop=client.loop):
+            number = at[task.key]
+            found[number] = task.result()  # raises the task's error
+            share += work(slices[number])
+            if on_progress is not None:
+                on_progress(min(share, 1.0))
+    finally:
+        client.cancel(tasks)
+    return [found[number] for number in range(len(tasks))]
+
+
+def _sums(pairs: PairSums, first: int, last: int) -> "list[list[float]]":
+    """Return the sums of the parts first, ..., last - 1 by one thread: Dask runs one per task."""
+    with threads_here(1):
+        return [pairs.parts.sums(part) for part in range(first, last)]

@@ -17,7 +17,7 @@ from fastsvm_cli.models.base import ExactModel, Model
 from fastsvm_cli.models.centers import center_point
 
 if TYPE_CHECKING:
-    from fastsvm_cli.methods.approx.pair_sums import AddUp
+    from fastsvm_cli.methods.approx.certificates import AddUp
 
 CENTERS = ("mean", "origin", "pair")
 FORMED = 1 << 28  # numbers in memory during compression

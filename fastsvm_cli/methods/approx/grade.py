@@ -1,37 +1,63 @@
-"""How far gamma is from gamma_MAX, and what approx changes: measured by scripts/measure_grades.py."""
+"""Trials of approx for ``bound``: how far gamma is from gamma_MAX, what approx changes, what each degree proves.
 
+Measured by scripts/measure_grades.py.
+"""
+
+from collections.abc import Callable
 from math import sqrt
-from typing import NamedTuple
 
 from fastsvm_cli import _native
+from fastsvm_cli._native import MAX_DEGREE
 from fastsvm_cli.bounds import gamma_max
-from fastsvm_cli.comparisons.agreement import agreement
-from fastsvm_cli.comparisons.budget import bound
+from fastsvm_cli.comparisons.agreement import LEAST_ROWS, Comparison, agreement, questionable_gain
 from fastsvm_cli.comparisons.norms import Mean, largest, squared_distances
-from fastsvm_cli.comparisons.support_vector_trial import LEAST_ROWS, questionable_gain
 from fastsvm_cli.errors import ModelFormatError
-from fastsvm_cli.methods.approx.costs import coefficient_count, file_bytes
+from fastsvm_cli.methods.approx.costs import certify_seconds, coefficient_count, file_bytes
 from fastsvm_cli.methods.approx.expansion import compile_maclaurin, own_degree, reason_against
 from fastsvm_cli.methods.method import FEW_TIMES as FEW_TIMES
-from fastsvm_cli.models.base import ExactModel
+from fastsvm_cli.methods.method import part_of, require
+from fastsvm_cli.models import parse_model
+from fastsvm_cli.models.base import ExactModel, Model
 from fastsvm_cli.text.fingerprint import fingerprint
+from fastsvm_cli.text.numbers import size_text
+
+#: Limits per expansion.
+MOST_BYTES, MOST_SECONDS = 64e6, 30.0
+
+
+class Expanded:
+    """A certified expansion. model: None if skipped. size: bytes of its file. skipped: reason."""
+
+    def __init__(self, degree: int, model: "Model | None", size: int, skipped: "str | None" = None):
+        self.degree, self.model, self.size, self.skipped = degree, model, size, skipped
+
+
+def by_degree(model: ExactModel, on_progress: "Callable[[float], None] | None" = None) -> "list[Expanded]":
+    """Return certified expansions of degrees 1 to 4 (finite kernels: their own), except large and slow ones.
+
+    Raises ModelFormatError for kernels without one, and for overflow.
+    """
+    require(model.path, reason_against(model))
+    header, features = model.header, len(_native.used_indices(model.vectors))
+    degrees = list(range(1, MAX_DEGREE + 1)) if header.kernel_type == "rbf" else [own_degree(header)]
+    out = []
+    for at, degree in enumerate(degrees):
+        size, seconds = file_bytes(header, features, degree), certify_seconds(header, features)
+        if size > MOST_BYTES or seconds > MOST_SECONDS:
+            why = size_text(size) if size > MOST_BYTES else f"about {seconds:.2g} s"
+            out.append(Expanded(degree, None, 0, why))
+            continue
+        shown = part_of(on_progress, at / len(degrees), (at + 1) / len(degrees))
+        found = compile_maclaurin(model, fingerprint=fingerprint(b""), degree=degree, certify=True, on_progress=shown)
+        text = found.to_text()  # rounds as in a file
+        out.append(Expanded(degree, parse_model(text, model.path), len(text)))
+    return out
+
 
 # Limits of a trial: products to compile, bytes, and products of the exact model on the rows.
 _COMPILE, _BYTES, _EVALUATE = 1e9, 64e6, 4e8
 #: Largest number of rows of a trial.
 ROWS = 4000
-
-
-class Measured(NamedTuple):
-    """Result of a trial of approx on rows.
-
-    share: of labels that differ; regression: of the spread. upper: its upper bound at 95 % confidence, for rows drawn
-    at random; regression: share.
-    """
-
-    rows: int
-    share: float
-    upper: float
 
 
 def grade(ratio: float) -> str:
@@ -73,13 +99,11 @@ class Trial:
                 return
             self.slow = questionable_gain(self.model.products, source)
 
-    def measure(self, rows: "_native.Chunk") -> "Measured | None":
+    def measure(self, rows: "_native.Chunk") -> "Comparison | None":
         """Return what approx changes on up to 4,000 evenly spread rows, fewer if the exact model is large."""
         if self.model is None or not rows.rows:
             return None
         most = int(max(LEAST_ROWS, _EVALUATE / max(1, len(self.source.vectors.indices))))
         count = min(rows.rows, most, ROWS)
         chosen = rows.select([at * rows.rows // count for at in range(count)])
-        seen = agreement(self.model, self.source, [chosen])
-        upper = seen.share if seen.regression else bound(seen.different, seen.rows)
-        return Measured(seen.rows, seen.share, upper)
+        return agreement(self.model, self.source, [chosen])

@@ -2,45 +2,18 @@
 
 from typing import TYPE_CHECKING, Any
 
-import click
-
 from fastsvm_cli.console import options as shared
-from fastsvm_cli.console.option_types import POSITIVE, Integer, Target
-from fastsvm_cli.console.options import option
+from fastsvm_cli.console.option_types import POSITIVE, TARGET, Bandwidth, Integer
+from fastsvm_cli.console.options import Choice, UsageError, option
 from fastsvm_cli.errors import spelled
-from fastsvm_cli.methods.method import Attempt, Method, MethodOptions, Progress, Search, Setting
+from fastsvm_cli.methods.method import Attempt, Made, Method, MethodOptions, Progress, Run, Search, Setting
 
 if TYPE_CHECKING:
-    from fastsvm_cli._native import Chunk
-    from fastsvm_cli.console.compiler_options import SourceModel
-    from fastsvm_cli.methods.border.samples import SampledBorder as Found
+    from fastsvm_cli.methods.border.samples import SampledBorder
     from fastsvm_cli.models.base import ExactModel
 
 # Numbers of samples that a search tries, and most features of a model for which it does.
 _SAMPLES, _FEW_FEATURES = (30, 100, 1000), 3
-
-
-class Bandwidth(click.ParamType):
-    """Type of an option that is the word ``adaptive``, or a bandwidth."""
-
-    name = "bandwidth"
-
-    def convert(
-        self, value: str, parameter: "click.Parameter | None", context: "click.Context | None"
-    ) -> "str | float":
-        """Return the word or the number.
-
-        Fail for other values.
-        """
-        if value == "adaptive":
-            return value
-        try:
-            width = float(value)
-        except ValueError:
-            width = 0.0
-        if not 1e-100 <= width <= 1e100:
-            self.fail(f"'{value}' is neither 'adaptive' nor a number from 1e-100 to 1e100.", parameter, context)
-        return width
 
 
 class BorderOptions(MethodOptions):
@@ -51,7 +24,7 @@ class BorderOptions(MethodOptions):
         "--target E",
         "Largest share of labels that may differ (0.002 or 0.2%) on rows not used to place samples; as many samples as"
         " that needs (100,000 at most), instead of --samples.",
-        Target(),
+        TARGET,
     )
     data_file: "str | None" = option(
         "--data TRAIN_FILE",
@@ -63,7 +36,7 @@ class BorderOptions(MethodOptions):
         "--sampling",
         "Rows that a line joins. random: any two on opposite sides, as in the paper. dense: two that are near each"
         " other (the nearest of 2,000 drawn rows). refined: the same, from rows that the samples so far get wrong.",
-        click.Choice(["refined", "dense", "random"]),
+        Choice(["refined", "dense", "random"]),
         default="refined",
         group="Placement of the samples",
     )
@@ -121,15 +94,17 @@ class BorderOptions(MethodOptions):
 
     def check(self) -> None:
         """Raise UsageError for options that conflict."""
+        self.suffix = ".density" if self.density else ".border"
+        self.of_model = self.bandwidth is None
         if self.target is not None and "samples" in self.given:
-            raise click.UsageError(f"{spelled('samples')} and {spelled('target')} do not go together.")
+            raise UsageError(f"{spelled('samples')} and {spelled('target')} do not go together.")
         if (self.bandwidth == "adaptive") != (self.weight is not None):
-            raise click.UsageError(
+            raise UsageError(
                 "--bandwidth adaptive and -W go together: the variable bandwidth needs its weight, and a fixed one has"
                 " none."
             )
         if self.bandwidth is not None and (self.data_file is not None or self.raw):
-            raise click.UsageError(
+            raise UsageError(
                 "--bandwidth makes the border of a training file: it does not go with --data or --raw, which are about"
                 " a model."
             )
@@ -137,22 +112,20 @@ class BorderOptions(MethodOptions):
             return
         # A density has no border: refuse its options.
         if self.bandwidth is None:
-            raise click.UsageError("--density goes with --bandwidth: it is the estimate of a training file.")
+            raise UsageError("--density goes with --bandwidth: it is the estimate of a training file.")
         given = self.first_given("samples", "target", "sampling", "local", "tolerance", "seed")
         if given is not None:
-            raise click.UsageError(f"--density writes no border: it does not go with {given}.")
+            raise UsageError(f"--density writes no border: it does not go with {given}.")
 
     def check_model(self, model: "ExactModel") -> None:
         """Raise UsageError for options that conflict with the model."""
         from fastsvm_cli.methods.border.signed_distance import needs_rows
 
         if self.raw and not (model.header.classification and model.header.has_probability):
-            raise click.UsageError(
-                f"{spelled('raw')} is for models with probabilities: others are sampled so without it."
-            )
+            raise UsageError(f"{spelled('raw')} is for models with probabilities: others are sampled so without it.")
 
         if needs_rows(model) and self.data_file is None:
-            raise click.UsageError(
+            raise UsageError(
                 f"a one-class model needs {spelled('data', 'TRAIN_FILE')}: its support vectors lie on one side of the"
                 " border."
             )
@@ -185,38 +158,25 @@ class Border(Method):
         require(options.model_file, reason_against(model))
         options.check_model(model)
 
-    def compile(
-        self, source: "SourceModel", options: BorderOptions, progress: Progress, rows: "list[Chunk] | None" = None
-    ) -> "Found":
-        """Sample the border of a model.
+    def prepare(self, run: Run) -> None:
+        """Read a range file, which a density of fixed bandwidth then includes, and rows."""
+        run.read_range()
+        if run.scaling is not None and run.options.density and run.options.width is not None:
+            from fastsvm_cli.methods.folded_scaling import ScalingToFold
 
-        Raises ModelFormatError for numbers that overflow.
+            run.folding = ScalingToFold(run.scaling)
+            run.scaling = run.folding.scaling
+        run.read_rows(run.scaling, "draw lines between")
+
+    def compile(self, run: Run, progress: Progress) -> "SampledBorder | Made":
+        """Sample the border of a model or, with --bandwidth, of density estimates; or return these.
+
+        Raises FileError for rows that do not do, ModelFormatError for numbers that overflow.
         """
-        from fastsvm_cli.methods.border.signed_distance import compile_border
+        from fastsvm_cli.methods.border import density, signed_distance
 
-        how = self._how(options, progress)
-        return compile_border(source.model, fingerprint=source.fingerprint, raw=options.raw, chunks=rows, **how)
-
-    def compile_rows(self, rows: "list[Chunk]", options: BorderOptions, progress: Progress) -> "Found":
-        """Sample the border between the density estimates of labelled rows.
-
-        Raises FileError.
-        """
-        from fastsvm_cli.methods.border.density import rows_fingerprint
-        from fastsvm_cli.methods.border.signed_distance import compile_density_border
-
-        return compile_density_border(
-            rows,
-            options.model_file,
-            fingerprint=rows_fingerprint(rows),
-            bandwidth=options.width,
-            weight=options.weight or 0.0,
-            **self._how(options, progress),
-        )
-
-    @staticmethod
-    def _how(options: BorderOptions, progress: Progress) -> "dict[str, Any]":
-        return dict(
+        options: BorderOptions = run.options
+        how: dict[str, Any] = dict(
             count=options.samples,
             tolerance=options.tolerance,
             sampling=options.sampling,
@@ -225,6 +185,17 @@ class Border(Method):
             seed=options.seed,
             on_progress=progress,
         )
+        if options.of_model:
+            return signed_distance.compile_border(
+                run.exact, fingerprint=run.fingerprint, raw=options.raw, chunks=run.rows, **how
+            )
+        rows = run.rows or []
+        estimate: dict[str, Any] = dict(
+            fingerprint=density.rows_fingerprint(rows), bandwidth=options.width, weight=options.weight or 0.0
+        )
+        if options.density:
+            return Made(density.compile_density(rows, options.model_file, folding=run.folding, **estimate))
+        return signed_distance.compile_density_border(rows, options.model_file, **estimate, **how)
 
     def reason_against(self, model: "ExactModel") -> "str | None":
         """Return why the model has no border, or None."""

@@ -1,4 +1,4 @@
-"""Sample the borders of all pairs, as many as requested or as a target needs."""
+"""Border samples of all pairs: rows, the draws of a pair, and as many samples as requested or as a target needs."""
 
 from collections.abc import Callable, Sequence
 
@@ -6,11 +6,207 @@ import numpy as np
 
 from fastsvm_cli import _native
 from fastsvm_cli._native import BorderFile, FoldedScaling, Header, Samples
-from fastsvm_cli.methods.border.roots import DecisionFunction
-from fastsvm_cli.methods.border.rows import HELD_OUT, BorderRows
-from fastsvm_cli.methods.border.sampler import Sampler
+from fastsvm_cli.methods.border.gradients import DecisionFunction, roots_between
+from fastsvm_cli.methods.feature_space import matrix, row_norms, squared_distances
 from fastsvm_cli.methods.method import part_of
-from fastsvm_cli.models.base import Model
+from fastsvm_cli.models.base import ExactModel, Model
+from fastsvm_cli.text.read_rows import select_rows
+
+#: Limits of rows, and of rows times features.
+CLOUD_ROWS, CLOUD_CELLS = 40_000, 1 << 25
+#: Fewer rows both place and measure.
+HELD_OUT = 50
+
+
+class BorderRows:
+    """Rows to draw lines between, x (n, d).
+
+    columns: LIBSVM indices (d). classes: (n), -1 if unknown. positions: (n), in the file.
+    """
+
+    def __init__(self, chunk: _native.Chunk, classes: np.ndarray, positions: np.ndarray, columns: np.ndarray):
+        self.chunk, self.classes, self.positions, self.columns = chunk, classes, positions, columns
+        self.x = matrix(chunk, columns)[0].toarray()
+
+    def __len__(self) -> int:
+        return len(self.x)
+
+
+def rows_for(model: ExactModel, chunks: "list[_native.Chunk] | None", rng: np.random.Generator) -> BorderRows:
+    """Draw rows from chunks, by default from the support vectors."""
+    header = model.header
+    if chunks is None:
+        vectors = model.vectors
+        columns = np.unique(np.asarray(vectors.indices))
+        classes = (
+            np.repeat(np.arange(header.nr_class), header.nr_sv)
+            if header.classification
+            else np.zeros(vectors.rows, int)
+        )
+        chosen = np.sort(rng.choice(vectors.rows, _most_rows(vectors.rows, len(columns)), replace=False))
+        return BorderRows(vectors.select(chosen.tolist()), classes[chosen], chosen, columns)
+    columns = np.unique(
+        np.concatenate([np.asarray(model.vectors.indices), *(np.asarray(chunk.indices) for chunk in chunks)])
+    )
+    return drawn_rows(chunks, {label: at for at, label in enumerate(header.label or [])}, columns, rng)
+
+
+def drawn_rows(
+    chunks: "list[_native.Chunk]", position: "dict[int, int]", columns: np.ndarray, rng: np.random.Generator
+) -> BorderRows:
+    """Draw at most CLOUD_ROWS rows, fewer for many features. position: number of each label's class."""
+    total = sum(chunk.rows for chunk in chunks)
+    chosen = np.sort(rng.choice(total, _most_rows(total, len(columns)), replace=False))
+    rows = _native.Chunk.concatenate(select_rows(chunks, chosen.tolist()))
+    classes = [position.get(label[0], -1) if label else -1 for label in rows.leading.tolist()]
+    return BorderRows(rows, np.array(classes, int), chosen, columns)
+
+
+def positions_among(members: "list[np.ndarray]", positions: np.ndarray) -> "list[np.ndarray]":
+    """Return positions of `positions` in each function's increasing rows, or -1."""
+    out = []
+    for mine in members:
+        at = np.minimum(np.searchsorted(mine, positions), len(mine) - 1)
+        out.append(np.where(mine[at] == positions, at, -1))
+    return out
+
+
+def _most_rows(total: int, d: int) -> int:
+    return min(total, CLOUD_ROWS, max(HELD_OUT, CLOUD_CELLS // max(d, 1)))
+
+
+def looks_one_hot(chunk: _native.Chunk) -> bool:
+    """Return whether most features have one value besides 0, like categories: no row lies between them."""
+    indices, values = np.asarray(chunk.indices), np.asarray(chunk.values)
+    seen = values != 0
+    if not seen.any():
+        return False
+    columns, at = np.unique(indices[seen], return_inverse=True)
+    low, high = np.full(len(columns), np.inf), np.full(len(columns), -np.inf)
+    np.minimum.at(low, at, values[seen])
+    np.maximum.at(high, at, values[seen])
+    absent = np.bincount(at, minlength=len(columns)) < chunk.rows
+    return bool(len(columns) > 4 and np.mean((low == high) & absent) > 0.8)
+
+
+# A line's second end is the nearest of this many random rows on the other side.
+NEAREST_ROWS = 2000
+_ROUNDS = 16
+# Minimum distance between samples, over the median distance of rows to their nearest sample.
+_DUPLICATE = 0.01
+_FRUITLESS = 20  # rounds without a new sample
+
+
+class Sampler:
+    """Border samples of one pair of classes.
+
+    points, normals: (n, d), the samples so far. x: (m, d), rows to draw from; f: (m), decision values minus level.
+    """
+
+    def __init__(
+        self,
+        function: DecisionFunction,
+        level: float,
+        x: np.ndarray,
+        f: np.ndarray,
+        *,
+        sampling: str,
+        tolerance: float,
+        rng: np.random.Generator,
+    ):
+        self.function, self.level, self.tolerance, self.sampling, self._rng = function, level, tolerance, sampling, rng
+        self._x, self._above, self._sided = x, f > 0, f != 0
+        self._center = x.mean(axis=0) if len(x) else 0.0  # fewer digits are lost about the mean
+        self._moved = x - self._center
+        self._norms = row_norms(self._moved)
+        self._positive, self._negative = np.flatnonzero(f > 0), np.flatnonzero(f < 0)
+        self.points, self.normals = np.zeros((0, x.shape[1])), np.zeros((0, x.shape[1]))
+        self._near = NEAREST_ROWS
+        # Per row: squared distance to the nearest sample, and that sample's decision value.
+        self._distance, self._value = np.full(len(x), np.inf), np.zeros(len(x))
+        self.one_sided = self.exhausted = not (len(self._positive) and len(self._negative))
+
+    def grow(self, count: int, on_step: "Callable[[float], None] | None" = None) -> None:
+        """Sample up to `count` points."""
+        fruitless = 0
+        while len(self.points) < count and not self.exhausted:
+            if self.sampling != "refined":
+                needed = count - len(self.points)
+                first, near = self._draw(needed), np.full(needed, self.sampling == "dense")
+            elif not len(self.points):
+                needed = max(1, count // 4)
+                first, near = self._draw(needed), np.ones(needed, bool)
+            else:
+                needed = min(count - len(self.points), max(1, len(self.points) // 4, count // _ROUNDS))
+                wrong = self._rng.permutation(np.flatnonzero(self._sided & ((self._value > 0) != self._above)))
+                # Some rows stay wrong with any sample.
+                wrong = wrong[: needed // 2 if fruitless else needed]
+                first = np.concatenate([wrong, self._draw(needed - len(wrong))])
+                # Once no row is wrong, use lines of any length.
+                near = np.arange(needed) < len(wrong)
+            before = len(self.points)
+            self._add(*self._roots(first, near))
+            added = len(self.points) - before
+            fruitless = 0 if added else fruitless + 1
+            if 2 * added < needed:  # near rows are exhausted: draw any
+                self._near = 1
+            self.exhausted = fruitless == _FRUITLESS
+            if on_step:
+                on_step(len(self.points) / count)
+
+    def _draw(self, count: int) -> np.ndarray:
+        half = (count + int(self._rng.integers(2))) // 2
+        return np.concatenate([self._rng.choice(self._positive, half), self._rng.choice(self._negative, count - half)])
+
+    def _roots(self, first: np.ndarray, near_one: np.ndarray) -> "tuple[np.ndarray, np.ndarray]":
+        second = np.empty_like(first)
+        for side, others in ((True, self._negative), (False, self._positive)):
+            mine = self._above[first] == side
+            second[mine] = self._rng.choice(others, mine.sum())
+            mine &= near_one
+            if mine.any():
+                among = others if len(others) <= self._near else self._rng.choice(others, self._near, replace=False)
+                second[mine] = among[
+                    np.argmin(
+                        squared_distances(self._moved[among], self._norms[among], self._moved[first[mine]]), axis=1
+                    )
+                ]
+        up = self._above[first][:, None]
+        one, other = self._x[first], self._x[second]
+        return roots_between(
+            self.function, self.level, np.where(up, one, other), np.where(up, other, one), 0.5 * self.tolerance
+        )[:2]
+
+    def _add(self, points: np.ndarray, normals: np.ndarray) -> None:
+        sound = np.all(np.isfinite(normals), axis=1)
+        points, normals = points[sound], normals[sound]
+        if not len(self.points) and len(points) > 1:  # the first sample gives the next ones' distances
+            self._add(points[:1], normals[:1])
+            points, normals = points[1:], normals[1:]
+        least = (_DUPLICATE * np.median(np.sqrt(self._distance))) ** 2 if len(self.points) else 0.0
+        moved, held = points - self._center, self.points - self._center
+        norms, held_norms = row_norms(moved), row_norms(held)
+        chosen: list[int] = []
+        for i in range(len(points)):
+            one = moved[i : i + 1]
+            nearest = min(
+                np.min(squared_distances(held, held_norms, one), initial=np.inf),
+                np.min(squared_distances(moved[chosen], norms[chosen], one), initial=np.inf),
+            )
+            if nearest > least:
+                chosen.append(i)
+        points, normals, moved = points[chosen], normals[chosen], moved[chosen]
+        self.points, self.normals = np.vstack([self.points, points]), np.vstack([self.normals, normals])
+        for at in range(0, len(chosen), 256):
+            part = slice(at, at + 256)
+            squares = squared_distances(self._moved, self._norms, moved[part])  # (part, m)
+            best = np.argmin(squares, axis=0)
+            nearest = squares[best, np.arange(len(best))]
+            closer = nearest < self._distance
+            at_best = best[closer] + at
+            self._distance[closer] = nearest[closer]
+            self._value[closer] = np.einsum("ij,ij->i", normals[at_best], self._x[closer] - points[at_best])
+
 
 #: Per pair, even if --target is not met.
 MOST_SAMPLES = 100_000
@@ -46,6 +242,8 @@ class SampledBorder:
     Numbers of pairs: one_sided, one class wins on all rows; without_root, no root within the tolerance; short, fewer
     samples than requested.
     """
+
+    warning = None
 
     def __init__(
         self, model: Model, measured: int, different: int, parted: bool, samplers: "list[Sampler]", count: int

@@ -15,8 +15,15 @@ from fastsvm_cli._native import class_pairs
 from fastsvm_cli.errors import FileError, ModelFormatError, spelled
 from fastsvm_cli.methods.border.density import check_weight, classes_of, dense_rows, density_header
 from fastsvm_cli.methods.border.gradients import DensityFunction, MachineFunction
-from fastsvm_cli.methods.border.rows import CLOUD_CELLS, drawn_rows, positions_among, rows_for
-from fastsvm_cli.methods.border.samples import SampledBorder, Sampling, sample_border
+from fastsvm_cli.methods.border.samples import (
+    CLOUD_CELLS,
+    SampledBorder,
+    Sampling,
+    drawn_rows,
+    positions_among,
+    rows_for,
+    sample_border,
+)
 from fastsvm_cli.methods.feature_space import FeatureSpace, matrix
 from fastsvm_cli.methods.method import require
 from fastsvm_cli.models.base import ExactModel

@@ -2,17 +2,13 @@
 
 from typing import TYPE_CHECKING
 
-import click
-
 from fastsvm_cli.console import options as shared
-from fastsvm_cli.console.option_types import Count, Fraction
-from fastsvm_cli.console.options import option
+from fastsvm_cli.console.option_types import FRACTION, Count
+from fastsvm_cli.console.options import UsageError, option
 from fastsvm_cli.errors import spelled
-from fastsvm_cli.methods.method import Attempt, Method, MethodOptions, Progress, Search, Setting, require
+from fastsvm_cli.methods.method import Attempt, Method, MethodOptions, Progress, Run, Search, Setting, require
 
 if TYPE_CHECKING:
-    from fastsvm_cli._native import Chunk
-    from fastsvm_cli.console.compiler_options import SourceModel
     from fastsvm_cli.methods.cascade.calibration import Calibration
     from fastsvm_cli.models.base import ExactModel
 
@@ -26,6 +22,7 @@ _BUDGETS = (1.0, 0.6)
 class CascadeOptions(MethodOptions):
     """Options of ``fastsvm cascade``."""
 
+    suffix = ".cascade"
     data_file: "str | None" = option(
         "--data FILE",
         "Rows like those to predict, to calibrate on; labels are not used. Rows unlike them void the guarantee, as do"
@@ -34,14 +31,14 @@ class CascadeOptions(MethodOptions):
     budget: float = option(
         "--budget SHARE",
         "Largest share of rows that may get another label (0.001 or 0.1%).",
-        Fraction(),
+        FRACTION,
         BUDGET,
         "0.1%",
     )
     confidence: float = option(
         "--confidence SHARE",
         "Share of all runs of cascade, refused ones included, after which the budget holds (0.95 or 95%).",
-        Fraction(),
+        FRACTION,
         CONFIDENCE,
         "95%",
     )
@@ -61,7 +58,7 @@ class CascadeOptions(MethodOptions):
     def check(self) -> None:
         """Raise UsageError without ``--data``."""
         if self.data_file is None:
-            raise click.UsageError(f"cascade needs rows to calibrate on: {spelled('data', 'ROWS')}.")
+            raise UsageError(f"cascade needs rows to calibrate on: {spelled('data', 'ROWS')}.")
 
 
 class Cascade(Method):
@@ -77,19 +74,17 @@ class Cascade(Method):
         """Raise ModelFormatError for a model that has no cascade."""
         require(model.path, self.reason_against(model))
 
-    def compile(
-        self, source: "SourceModel", options: CascadeOptions, progress: Progress, rows: "list[Chunk] | None" = None
-    ) -> "Calibration":
+    def compile(self, run: Run, progress: Progress) -> "Calibration":
         """Fit stages, and calibrate them on rows. Raises FileError too if the rows are too few."""
         from fastsvm_cli._native import Chunk
         from fastsvm_cli.methods.cascade.calibration import calibrate
 
-        require(source.model.path, self.reason_against(source.model))
+        options: CascadeOptions = run.options
         return calibrate(
-            source.model,
-            Chunk.concatenate(rows or []),
+            run.exact,
+            Chunk.concatenate(run.rows or []),
             options.data_file or "data",
-            fingerprint=source.fingerprint,
+            fingerprint=run.fingerprint,
             budget=options.budget,
             confidence=options.confidence,
             job=options.rows,
@@ -113,7 +108,7 @@ class Cascade(Method):
 
     def search(self, model: "ExactModel", setting: Setting) -> Search:
         """Try two budgets, calibrated on the rows, that these can show: the smaller one changes fewer labels."""
-        from fastsvm_cli.methods.cascade.guarantee import rows_needed
+        from fastsvm_cli.comparisons.guarantee import rows_needed
 
         classes = {"each_class": True} if setting.budget.each_class else {}
         for part in _BUDGETS:

@@ -7,12 +7,11 @@ from typing import NamedTuple
 import numpy as np
 
 from fastsvm_cli import _native
+from fastsvm_cli.comparisons.guarantee import last_within, most_differing, rows_needed
 from fastsvm_cli.comparisons.sampled import upper_bound
 from fastsvm_cli.errors import FileError, ModelFormatError, spelled
-from fastsvm_cli.methods.cascade.costs import StageCosts, gain_of
-from fastsvm_cli.methods.cascade.guarantee import last_within, most_differing, rows_needed
-from fastsvm_cli.methods.cascade.stages import Candidates, fit_stages
-from fastsvm_cli.methods.reduce.held_out import among
+from fastsvm_cli.methods.cascade.stages import Candidates, StageCosts, fit_stages, gain_of
+from fastsvm_cli.methods.reduce.target import among
 from fastsvm_cli.models.base import LABELS, ExactModel, Model
 
 #: Thresholds, in standard deviations of a stage's error, from strict to loose.

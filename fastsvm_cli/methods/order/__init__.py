@@ -3,17 +3,15 @@
 import sys
 from typing import TYPE_CHECKING, ClassVar
 
-import click
-
 from fastsvm_cli.console import options as shared
 from fastsvm_cli.console.option_types import POSITIVE, Integer
-from fastsvm_cli.console.options import option
+from fastsvm_cli.console.options import Choice, UsageError, option
+from fastsvm_cli.console.scaling import read_scale_file, refuse_twice, warn_of_scaling
 from fastsvm_cli.errors import spelled
-from fastsvm_cli.methods.method import Attempt, Made, Method, MethodOptions, Progress, Search, Setting
+from fastsvm_cli.methods.method import Attempt, Made, Method, MethodOptions, Progress, Run, Search, Setting
 
 if TYPE_CHECKING:
-    from fastsvm_cli._native import Chunk, Kernel
-    from fastsvm_cli.console.compiler_options import SourceModel
+    from fastsvm_cli._native import Kernel
     from fastsvm_cli.models.base import ExactModel, Model
     from fastsvm_cli.text.scaling import Scaling
 
@@ -24,12 +22,13 @@ ORDERS = ("geometry", "triangle")
 class OrderOptions(MethodOptions):
     """Options of ``fastsvm order``."""
 
+    suffix = ".order"
     method: str = option(
         "--method",
         "Bound that stops a row. geometry: intervals from the kernel values of a few points (linear kernels;"
         " polynomial and RBF with gamma and coef0 of 0 or more). triangle: lists of support vectors by distance from a"
         " pivot (RBF).",
-        click.Choice(ORDERS),
+        Choice(ORDERS),
         default="geometry",
     )
     points: "int | None" = option(
@@ -43,7 +42,7 @@ class OrderOptions(MethodOptions):
         "--sequence",
         "geometry: order of the points. greedy: by what each takes from the uncertainty of the decision functions."
         " sgma: sparse greedy matrix approximation, as in the paper.",
-        click.Choice(["greedy", "sgma"]),
+        Choice(["greedy", "sgma"]),
         shown="greedy",
         group="--method geometry",
     )
@@ -66,7 +65,7 @@ class OrderOptions(MethodOptions):
         "--kernel",
         "Kernel of a model trained with a precomputed kernel (-t 4): exp(-gamma |x-z|), or k(x,z)/sqrt(k(x,x)k(z,z))"
         " with k = (gamma x.z + coef0)^degree.",
-        click.Choice(["exponential", "normalized-polynomial"]),
+        Choice(["exponential", "normalized-polynomial"]),
         group="Precomputed kernels",
     )
     gamma: "float | None" = option(
@@ -115,39 +114,40 @@ class OrderOptions(MethodOptions):
             ("lists", self.lists, "triangle"),
         ):
             if value is not None and self.method != of:
-                raise click.UsageError(f"{spelled(name)} goes with {spelled('method', of)}.")
+                raise UsageError(f"{spelled(name)} goes with {spelled('method', of)}.")
         if self.scale_file is not None and self.vectors_file is None and self.fold_file is None:
-            raise click.UsageError(
+            raise UsageError(
                 f"{spelled('scale')} goes with {spelled('vectors')} or {spelled('fold')}: it scales those rows"
                 f" ({spelled('carry')} those to come)."
             )
         shared.check_y_scale(self.carry_file, self.y_scale_file, "--carry")
         kernel, others = spelled("kernel"), f"{spelled('coef0')} and {spelled('degree')}"
         if (self.own_kernel is None) != (self.vectors_file is None):
-            raise click.UsageError(
+            raise UsageError(
                 f"{kernel} and {spelled('vectors')} go together: a precomputed model knows neither its kernel"
                 " nor its vectors."
             )
         parameters = (self.gamma, self.coef0, self.degree)
         if self.own_kernel is None and parameters != (None, None, None):
-            raise click.UsageError(f"{spelled('gamma')}, {others} go with {kernel}; other models name their own.")
+            raise UsageError(f"{spelled('gamma')}, {others} go with {kernel}; other models name their own.")
         if self.own_kernel is not None and self.gamma is None:
-            raise click.UsageError(f"{kernel} needs {spelled('gamma')}.")
+            raise UsageError(f"{kernel} needs {spelled('gamma')}.")
         if self.own_kernel == "exponential" and parameters[1:] != (None, None):
-            raise click.UsageError(f"{others} are for {spelled('kernel', 'normalized-polynomial')}.")
+            raise UsageError(f"{others} are for {spelled('kernel', 'normalized-polynomial')}.")
 
     def check_model(self, model: "ExactModel") -> None:
         """Raise UsageError for options that conflict with the model."""
         header = model.header
         if self.own_kernel is not None and header.kernel_type != "precomputed":
-            raise click.UsageError(
+            raise UsageError(
                 f"{spelled('kernel')} is for models of a precomputed kernel; {self.model_file} has a"
                 f" {header.kernel_type} kernel."
             )
         if self.fold_file is not None and not (header.classification and header.nr_class == 2):
-            raise click.UsageError(
+            raise UsageError(
                 f"{spelled('fold')} is for models of two classes: their linear SVM has two folded vectors."
             )
+        refuse_twice(self.scale_file, model, self.model_file)
 
     @property
     def kernel(self) -> "Kernel":
@@ -170,17 +170,28 @@ class Order(Method):
     command_only = Method.command_only - {"scale_file"} | {"carry_file", "data_file", "method"}
     Options = OrderOptions
 
-    def compile(
-        self,
-        source: "SourceModel",
-        options: OrderOptions,
-        progress: Progress,
-        rows: "list[Chunk] | None" = None,
-        scaling: "Scaling | None" = None,
-    ) -> Made:
-        """Order the support vectors of a model. scaling: of the rows of --vectors and --fold."""
-        model = _with_own_kernel(source.model, options, scaling)
-        return Made(_ordered(model, source.fingerprint, options, progress, scaling))
+    def prepare(self, run: Run) -> None:
+        """Read the range file of --carry, and rows of the trial."""
+        from fastsvm_cli.models.embedded_scaling import check
+
+        options: OrderOptions = run.options
+        run.scaling = read_scale_file(options.carry_file, options.y_scale_file)
+        if run.scaling is not None and options.own_kernel is None:
+            check(run.scaling, run.exact, options.model_file)
+        run.read_rows(run.scaling or run.exact.row_scaling(), "measure on")
+
+    def compile(self, run: Run, progress: Progress) -> Made:
+        """Order the support vectors of a model."""
+        options: OrderOptions = run.options
+        scaling = read_scale_file(options.scale_file)
+        model = _with_own_kernel(run.exact, options, scaling)
+        ordered = _ordered(model, run.fingerprint, options, progress, scaling)
+        warn_of_scaling(scaling, options.quiet)
+        if run.scaling is not None and options.own_kernel is not None:  # the ordered model has vectors
+            from fastsvm_cli.models.embedded_scaling import check
+
+            check(run.scaling, ordered, options.model_file)
+        return Made(ordered)
 
     def reason_against(self, model: "ExactModel") -> "str | None":
         """Return why neither method takes the model, or None."""

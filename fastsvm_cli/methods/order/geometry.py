@@ -7,8 +7,7 @@ import numpy as np
 
 from fastsvm_cli import _native
 from fastsvm_cli.errors import ModelFormatError
-from fastsvm_cli.methods.feature_space import FeatureSpace, matrix
-from fastsvm_cli.methods.kernel_matrix import PartialCholesky
+from fastsvm_cli.methods.feature_space import FeatureSpace, PartialCholesky, matrix
 from fastsvm_cli.methods.method import part_of, require
 from fastsvm_cli.models.base import ExactModel, Model
 

@@ -3,20 +3,16 @@
 from collections.abc import Callable, Generator, Sequence
 from typing import TYPE_CHECKING, Any
 
-import click
-
 from fastsvm_cli.console import options as shared
-from fastsvm_cli.console.option_types import Integer, Ratio, Target
-from fastsvm_cli.console.options import option
+from fastsvm_cli.console.option_types import RATIO, TARGET, Integer
+from fastsvm_cli.console.options import Choice, UsageError, option
 from fastsvm_cli.console.plot import check_plot, plot_option
 from fastsvm_cli.errors import spelled
-from fastsvm_cli.methods.method import Attempt, Method, MethodOptions, Progress, Search, Setting
+from fastsvm_cli.methods.method import Attempt, Method, MethodOptions, Progress, Run, Search, Setting, require
 
 if TYPE_CHECKING:
-    from fastsvm_cli._native import Chunk
-    from fastsvm_cli.console.compiler_options import SourceModel
     from fastsvm_cli.methods.reduce.reduction import Reduction
-    from fastsvm_cli.models.base import ExactModel
+    from fastsvm_cli.models.base import ExactModel, Model
 
 # Shares of the support vectors to try without the final descent; shares of that set to try with it.
 _RATIOS = (0.03, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6)
@@ -28,9 +24,10 @@ _QUICK_SECONDS = 3e-8
 class ReduceOptions(MethodOptions):
     """Options of ``fastsvm reduce``."""
 
+    suffix = ".reduced"
     vectors: "int | None" = option("--vectors L", "Maximum number of vectors.", Integer(1))
     ratio: "float | None" = option(
-        "--ratio R", "Number of vectors, as a share of the support vectors (0.05 or 5%).", Ratio()
+        "--ratio R", "Number of vectors, as a share of the support vectors (0.05 or 5%).", RATIO
     )
     target: "float | None" = option(
         "--target E",
@@ -38,7 +35,7 @@ class ReduceOptions(MethodOptions):
         " each class, where one label may always differ. For regression, the largest root mean square difference, as a"
         " share of the standard deviation of the exact values. Measured on rows of --data, or on support vectors, that"
         " the placement has not seen. The smallest such set found is written.",
-        Target(),
+        TARGET,
     )
     data_file: "str | None" = option(
         "--data FILE",
@@ -52,7 +49,7 @@ class ReduceOptions(MethodOptions):
         "Start of each vector. greedy: the support vector that lowers the squared distance most. random: drawn. alpha:"
         " drawn by coefficient. cluster: kernel k-means (20 rounds, on at most 4,000 drawn support vectors of each"
         " side).",
-        click.Choice(["greedy", "random", "alpha", "cluster"]),
+        Choice(["greedy", "random", "alpha", "cluster"]),
         default="greedy",
         group="Placement of the vectors",
     )
@@ -61,7 +58,7 @@ class ReduceOptions(MethodOptions):
         "Placement of each vector before the next is added: at its start, by iRprop+ (100 steps), or by fixed-point"
         " iteration (1,000 steps, from 10 starts), which often does not converge. The paper uses --init random"
         " --optimizer irprop.",
-        click.Choice(["none", "irprop", "fixed-point"]),
+        Choice(["none", "irprop", "fixed-point"]),
         default="none",
         group="Placement of the vectors",
     )
@@ -90,7 +87,7 @@ class ReduceOptions(MethodOptions):
         sizes = {"vectors": self.vectors, "ratio": self.ratio, "target": self.target, "lossless": self.lossless or None}
         given = [spelled(name) for name, value in sizes.items() if value is not None]
         if len(given) > 1:
-            raise click.UsageError(f"{' and '.join(given)} do not go together.")
+            raise UsageError(f"{' and '.join(given)} do not go together.")
         if not given:
             *ways, lossless = (
                 spelled("vectors", "L"),
@@ -98,19 +95,27 @@ class ReduceOptions(MethodOptions):
                 spelled("target", "E"),
                 spelled("lossless"),
             )
-            raise click.UsageError(f"how many vectors? Say {ways[0]}, {ways[1]} or {ways[2]} (or {lossless}).")
+            raise UsageError(f"how many vectors? Say {ways[0]}, {ways[1]} or {ways[2]} (or {lossless}).")
         if self.lossless and (self.init != "greedy" or self.optimizer != "none" or not self.finishing):
-            raise click.UsageError(
+            raise UsageError(
                 f"{spelled('lossless')} places no vectors: it does not go with {spelled('init')},"
                 f" {spelled('optimizer')} or {spelled('no_finish')}."
             )
         if self.plot_file is not None and self.lossless:
-            raise click.UsageError("--plot is of sets of several sizes: it does not go with --lossless.")
+            raise UsageError("--plot is of sets of several sizes: it does not go with --lossless.")
         check_plot(self.plot_file)
         if self.optimizer == "none" and self.init == "cluster" and self.target is not None:
-            raise click.UsageError(
+            raise UsageError(
                 f"{spelled('target')} grows a set vector by vector; kernel k-means makes another one for every number."
             )
+
+    def begin(self) -> None:
+        """Check files and set threads, as for every method; also check the figure's name."""
+        super().begin()
+        if self.plot_file is not None:
+            from fastsvm_cli.console.file_checks import check_outputs
+
+            check_outputs([self.output_file, self.plot_file], self.model_file, *self.inputs)
 
     @property
     def how(self) -> "dict[str, Any]":
@@ -130,19 +135,39 @@ class Reduce(Method):
     better = "more vectors"
     Options = ReduceOptions
 
-    def compile(
-        self, source: "SourceModel", options: ReduceOptions, progress: Progress, rows: "list[Chunk] | None" = None
-    ) -> "Reduction":
+    def prepare(self, run: Run) -> None:
+        """Read a range file, which the model's numbers then include, and rows."""
+        run.read_range()
+        if run.scaling is not None:
+            from fastsvm_cli.methods.folded_scaling import ScalingToFold, folded_exact
+
+            run.folding = ScalingToFold(run.scaling)
+            require(run.exact.path, self.reason_against(run.exact))
+            instead = "leave --scale out here and give it to predict, or use fastsvm approx --scale"
+            assert run.source is not None
+            run.source.model = folded_exact(run.exact, run.folding, instead)
+        run.read_rows(None, "measure on")
+
+    def written(self, run: Run) -> "Model":
+        """Return the reduced set; after --scale, marked as one of raw rows."""
+        reduced: ExactModel = run.made.model
+        if run.folding is None:
+            return reduced
+        from fastsvm_cli.methods.folded_scaling import folded_model
+
+        return folded_model(reduced, run.fingerprint, run.folding)
+
+    def compile(self, run: Run, progress: Progress) -> "Reduction":
         """Compile a reduced set; also refit probability parameters to labelled rows."""
         from fastsvm_cli._native import Chunk
-        from fastsvm_cli.methods.reduce.probabilities import refit
-        from fastsvm_cli.methods.reduce.reduction import compile_reduced_set, lossless
+        from fastsvm_cli.methods.reduce.reduction import compile_reduced_set, lossless, refit
         from fastsvm_cli.methods.reduce.target import reduce_to
 
-        model = source.model
+        options: ReduceOptions = run.options
+        model, rows = run.exact, run.rows
         if options.lossless:
-            return lossless(model, source.fingerprint)
-        how: dict[str, Any] = dict(**options.how, fingerprint=source.fingerprint, on_progress=progress)
+            return lossless(model, run.fingerprint)
+        how: dict[str, Any] = dict(**options.how, fingerprint=run.fingerprint, on_progress=progress)
         if options.target is not None:
             found = reduce_to(model, options.target, Chunk.concatenate(rows) if rows else None, **how)
         else:
@@ -159,7 +184,7 @@ class Reduce(Method):
 
     def search(self, model: "ExactModel", setting: Setting) -> Search:
         """Look for the smallest set: first without the final descent, which takes longer, but halves the set."""
-        from fastsvm_cli.methods.reduce.fit import finish_seconds
+        from fastsvm_cli.methods.reduce.problem import finish_seconds
 
         n, parts = model.header.total_sv, len(model.header.label or [0])
         later = 2 * setting.promising

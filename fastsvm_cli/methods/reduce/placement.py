@@ -3,8 +3,7 @@
 import numpy as np
 
 from fastsvm_cli._native import Kernel
-from fastsvm_cli.methods.feature_space import Matrix
-from fastsvm_cli.methods.kernel_matrix import KernelMatrix
+from fastsvm_cli.methods.feature_space import KernelMatrix, Matrix
 
 _ITERATIONS = 100
 _REST_ITERATIONS = 1000  # slow near vectors of both signs

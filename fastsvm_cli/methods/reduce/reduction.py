@@ -3,25 +3,145 @@
 Few vectors minimise rho^2 = sum_p |Psi_p - Psi'_p|^2 (eq. 3); those of a class serve all of its pairs. Algorithm 1
 places them one by one. Then follow a descent on all with optimal coefficients (variable projection: Golub and Pereyra
 1973), and the offset by eq. (9).
+
+Equal support vectors merge exactly (Downs, Gates and Masters, "Exact Simplification of Support Vector Solutions",
+2001). Probability parameters are refitted to labelled rows.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, cast
 
 import numpy as np
 from scipy.linalg import solve_triangular
+from scipy.optimize import minimize
 
-from fastsvm_cli.bounds import UNIT
+from fastsvm_cli import _native
+from fastsvm_cli._native import Header
+from fastsvm_cli.bounds import LOST_PRODUCT, UNIT
 from fastsvm_cli.errors import ModelFormatError, spelled
 from fastsvm_cli.methods.feature_space import FeatureSpace
 from fastsvm_cli.methods.method import part_of, require
-from fastsvm_cli.methods.reduce.duplicates import merge_duplicates
-from fastsvm_cli.methods.reduce.fit import FINISH_ITERATIONS, Fit, finish, finish_seconds
 from fastsvm_cli.methods.reduce.placement import Residual, fixed_point, gaussian, initial_order, irprop
-from fastsvm_cli.methods.reduce.problem import Part, Problem
-from fastsvm_cli.methods.reduce.reduced_model import assemble, with_origin
-from fastsvm_cli.methods.reduce.selection import shares
-from fastsvm_cli.models.base import ExactModel
+from fastsvm_cli.methods.reduce.problem import FINISH_ITERATIONS, Fit, Part, Problem, finish, finish_seconds, shares
+from fastsvm_cli.models.base import ExactModel, Precision
+
+
+def merge_duplicates(model: ExactModel) -> "tuple[ExactModel, int]":
+    """Return (model without duplicates or zero coefficients, number removed).
+
+    Only equal vectors merge exactly (beyond two classes, within a class): others are linearly independent in an RBF
+    kernel's feature space. Raises ModelFormatError on overflow.
+    """
+    header, vectors = model.header, model.vectors
+    coefficients = np.asarray(vectors.leading)
+    starts, indices, values = np.asarray(vectors.indptr), np.asarray(vectors.indices), np.asarray(vectors.values)
+    classes = (
+        np.repeat(np.arange(header.nr_class), header.nr_sv)
+        if header.classification and header.nr_class > 2
+        else np.zeros(vectors.rows, int)
+    )
+    nonzero = values != 0  # drops -0 too
+    starts = np.concatenate(([0], np.cumsum(nonzero)))[starts].tolist()
+    index_bytes, value_bytes = indices[nonzero].tobytes(), values[nonzero].tobytes()
+    index_size, value_size = indices.itemsize, values.itemsize
+    first: dict[tuple, int] = {}
+    total = coefficients.copy()
+    chosen = []
+    for row, (of, start, stop) in enumerate(zip(classes.tolist(), starts, starts[1:])):
+        key = (
+            of,
+            index_bytes[start * index_size : stop * index_size],
+            value_bytes[start * value_size : stop * value_size],
+        )
+        if key in first:
+            total[first[key]] += coefficients[row]
+        else:
+            first[key] = row
+            chosen.append(row)
+    if not np.all(np.isfinite(total)):
+        raise ModelFormatError(
+            model.path, "the sum of the coefficients of equal support vectors overflows: scale the data"
+        )
+    used = (total != 0).any(axis=1).tolist()
+    chosen = [row for row in chosen if used[row]]
+    if len(chosen) == vectors.rows:
+        return model, 0
+    rows = vectors.select(chosen)
+    merged = _native.Chunk.from_csr(total[chosen], rows.indptr, rows.indices, rows.values)
+    fewer = header.changed(nr_sv=_counts(header, chosen), total_sv=len(chosen))
+    return ExactModel(_native.LibsvmFile(fewer, merged), model.path), vectors.rows - len(chosen)
+
+
+def _counts(header: Header, chosen: "list[int]") -> "list[int] | None":
+    if not header.classification:
+        return None
+    of = np.repeat(np.arange(header.nr_class), header.nr_sv)
+    return np.bincount(of[chosen], minlength=header.nr_class).tolist()
+
+
+def assemble(
+    space: FeatureSpace, columns: np.ndarray, z: "list[np.ndarray]", beta: "list[np.ndarray]", fingerprint: str
+) -> ExactModel:
+    """Return the LIBSVM model of vectors z (L, d) and coefficients beta (L, m).
+
+    z, beta: per class or all together. The offsets are those of Suttorp and Igel, eq. (9). Raises ModelFormatError on
+    overflow.
+    """
+    model, header = space.model, space.model.header
+    if not all(np.all(np.isfinite(numbers)) for numbers in [*z, *beta]):
+        raise ModelFormatError(model.path, "a number of the reduced set overflows: scale the data")
+    nr_sv: list[int] | None
+    if len(z) == 1 and header.classification:
+        # One set serves both classes: a coefficient's sign is the class.
+        first = beta[0][:, 0] > 0
+        order = np.argsort(~first, kind="stable")
+        z, beta = [z[0][order]], [beta[0][order]]
+        nr_sv = [int(first.sum()), int((~first).sum())]
+    else:
+        nr_sv = [len(each) for each in z] if header.classification else None
+    vectors = _native.Chunk.from_dense(np.concatenate(beta), np.concatenate(z), columns)
+    changed = header.changed(nr_sv=nr_sv, total_sv=vectors.rows)
+    reduced = FeatureSpace(ExactModel(_native.LibsvmFile(changed, vectors), model.path))
+    # Eq. (9): mean of f(x) - Psi'(x) over a function's support vectors.
+    exact, _ = space.at_support_vectors
+    approximate, _ = reduced.inner_products(model.vectors)
+    own = space.coefficients != 0
+    difference = ((exact - approximate) * own).sum(axis=0) / np.maximum(own.sum(axis=0), 1)
+    changed = changed.changed(rho=(np.array(header.rho) - difference).tolist())
+    return with_origin(space, changed, vectors, fingerprint, _distances(space, reduced))
+
+
+def _distances(space: FeatureSpace, reduced: FeatureSpace) -> np.ndarray:
+    """Return |Psi - Psi'|, rounded up (B28 of PROOFS.md): (pairs)."""
+    b, error = space.inner_products(reduced.model.vectors)
+    own, own_error = reduced.at_support_vectors
+    beta = reduced.coefficients
+    total = space.squared_norms - 2 * (beta * b).sum(axis=0) + (beta * own).sum(axis=0)
+    size = np.abs(beta)
+    slack = (size * (2 * error + own_error)).sum(axis=0) + (len(beta) + 12) * UNIT * (
+        (size * (2 * np.abs(b) + np.abs(own))).sum(axis=0) + np.abs(total)
+    )
+    lost = 8 * len(beta) * LOST_PRODUCT
+    return np.sqrt(np.maximum(0.0, total) + slack * (1 + 1e-9) + lost) * (1 + 1e-12)
+
+
+def with_origin(
+    space: FeatureSpace, header: Header, vectors: _native.Chunk, fingerprint: str, distance: np.ndarray
+) -> ExactModel:
+    """Return the model with its radius: distance (pairs), at least |Psi - Psi'|, plus offset changes.
+
+    Raises ModelFormatError on overflow.
+    """
+    model = space.model
+    radius = (distance + np.abs(np.array(header.rho) - np.array(model.header.rho))) * (1 + 1e-12)
+    weight = np.abs(space.coefficients).sum(axis=0) * (1 + 1e-9)
+    if not (np.all(np.isfinite(radius)) and np.all(np.isfinite(weight))):
+        raise ModelFormatError(model.path, "the radius of the reduced set overflows: scale the data")
+    longest = int(np.max(np.diff(np.asarray(model.vectors.indptr)), initial=0))
+    origin = _native.Origin(radius.tolist(), weight.tolist(), model.header.total_sv, longest)
+    file = _native.LibsvmFile(header, vectors, fingerprint=fingerprint, origin=origin, folded=model.inheritance)
+    return ExactModel(file, model.path)
+
 
 _TRIES = 10  # starts for one vector before giving up
 
@@ -227,6 +347,11 @@ class Reduction:
         self.model, self.merged, self.distance, self.missing = model, merged, distance, missing
         self.sample: Any = None  # a Sample of target.py
 
+    @property
+    def warning(self) -> "str | None":
+        """Why the target was not reached, or None."""
+        return None if self.sample is None else self.sample.shortfall
+
 
 @np.errstate(all="ignore")
 def lossless(model: ExactModel, fingerprint: str) -> Reduction:
@@ -258,3 +383,54 @@ def short_numbers(z: np.ndarray, part: Part) -> np.ndarray:
         decimals = np.where(spread > 0, 5 - np.floor(np.log10(np.where(spread > 0, spread, 1.0))), 15)
     scale = 10.0 ** np.clip(decimals, -300, 300)
     return np.round(z * scale) / scale
+
+
+@np.errstate(all="ignore")  # overflows are refused
+def refit(model: ExactModel, chunks: "Iterable[_native.Chunk]") -> ExactModel:
+    """Return the model with probability parameters fitted to labelled rows.
+
+    Classification: Platt's sigmoid, per pair whose classes both occur (Lin, Lin and Weng, "A note on Platt's
+    probabilistic outputs for support vector machines"). Regression: the scale of Laplace noise, as in svm-train.
+    One-class: unchanged. Raises ModelFormatError on overflow.
+    """
+    header = model.header
+    decisions = _native.Decisions(model.pairs)
+    values, labels = [], []
+    for chunk in chunks:
+        model.decision_values(chunk, decisions, Precision.values())
+        values.append(np.array(decisions.value))
+        labels.append(np.array(chunk.leading)[:, 0])
+    f, y = np.concatenate(values), np.concatenate(labels)
+    if header.regression:
+        error = np.abs(y - f[:, 0])
+        spread = np.sqrt(2 * error.mean() ** 2)
+        header = header.changed(probA=[float(error[error <= 5 * spread].mean())])
+    elif header.classification:
+        a, b, label = header.probA, header.probB, header.label
+        for pair, i, j in header.class_pairs:
+            mine = (y == label[i]) | (y == label[j])
+            first = y[mine] == label[i]
+            if first.any() and not first.all():
+                a[pair], b[pair] = _sigmoid(f[mine, pair], first)
+        header = header.changed(probA=a, probB=b)
+    if not np.all(np.isfinite([*(header.probA or []), *(header.probB or [])])):
+        raise ModelFormatError(
+            model.path, f"a probability parameter fitted to the rows of {spelled('data')} overflows: scale the data"
+        )
+    return model.with_header(header)
+
+
+def _sigmoid(f: np.ndarray, first: np.ndarray) -> "tuple[float, float]":
+    """Fit P(first) = 1 / (1 + exp(A f + B))."""
+    positive, negative = int(first.sum()), int((~first).sum())
+    target = np.where(first, (positive + 1) / (positive + 2), 1 / (negative + 2))
+
+    def objective(parameters: np.ndarray) -> "tuple[float, np.ndarray]":
+        t = parameters[0] * f + parameters[1]
+        slope = target - 1 / (1 + np.exp(np.clip(t, -700, 700)))
+        return float(np.sum(np.logaddexp(0, t) - (1 - target) * t)), np.array([slope @ f, slope.sum()])
+
+    done = minimize(
+        objective, [0.0, np.log((negative + 1) / (positive + 1))], jac=True, method="BFGS", options={"gtol": 1e-6}
+    )
+    return float(done.x[0]), float(done.x[1])

@@ -1,7 +1,7 @@
 """The smallest reduced set that keeps to a target, decided on rows that its placement has not seen.
 
 With rows, one part of them chooses a size, and another tests it. Test 0 takes sizes from large to small, up to the
-first that fails ("fixed sequence", statement (2) of methods/cascade/guarantee.py), with confidence 1 - delta_0. If the
+first that fails ("fixed sequence", statement (2) of comparisons/guarantee.py), with confidence 1 - delta_0. If the
 first one fails, tests 1, 2, ... take larger ones, up to one that passes, with 1 - delta_i: delta_0 = 0.8 delta, and
 delta_i = 0.2 delta / 2^i. A test takes a set whose share among rows drawn like these is above the target with
 probability at most delta_i, and all delta_i add up to delta. So at most the share `target` of such rows gets another
@@ -20,18 +20,95 @@ from math import ceil
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.sparse.linalg import LinearOperator, cg
 
 from fastsvm_cli import _native
 from fastsvm_cli.comparisons.agreement import answers, share_of_spread
 from fastsvm_cli.comparisons.changed import Changed, changed_labels
+from fastsvm_cli.comparisons.guarantee import rows_needed
 from fastsvm_cli.comparisons.sampled import rms_interval_95, upper_bound
-from fastsvm_cli.methods.cascade.guarantee import rows_needed
-from fastsvm_cli.methods.feature_space import FeatureSpace
-from fastsvm_cli.methods.reduce.fit import finish_seconds
-from fastsvm_cli.methods.reduce.held_out import among, without
+from fastsvm_cli.methods.feature_space import FeatureSpace, Matrix, matrix, near_origin
+from fastsvm_cli.methods.reduce.placement import gaussian
+from fastsvm_cli.methods.reduce.problem import finish_seconds
 from fastsvm_cli.methods.reduce.reduction import Reduction, compile_reduced_set, lossless
 from fastsvm_cli.models.base import ExactModel, Model, Precision
 from fastsvm_cli.text.read_rows import smaller_chunks
+
+_RIDGE = 1e-6  # added to the kernel matrix's diagonal of ones
+_ITERATIONS, _TOLERANCE = 100, 1e-3  # of conjugate gradients; of the residual's norm
+_STORED = 4096  # support vectors of a function whose kernel matrix is stored
+_DIGITS = 6  # svm-train writes 8
+_LARGE = 1e100
+
+
+def among(rows: _native.Chunk, others: _native.Chunk) -> np.ndarray:
+    """Return which rows have the features of one of the others, to six digits: bool (rows). Zeros do not count."""
+    known = set(_keys(others))
+    return np.fromiter((key in known for key in _keys(rows)), bool, rows.rows)
+
+
+def _keys(rows: _native.Chunk) -> "list[bytes]":
+    values, stored = np.asarray(rows.values), np.asarray(rows.values) != 0
+    starts = np.concatenate(([0], np.cumsum(stored)))[np.asarray(rows.indptr)].tolist()
+    with np.errstate(all="ignore"):
+        power = _DIGITS - 1 - np.floor(np.log10(np.abs(values[stored])))
+        digits = np.rint(values[stored] * 10.0**power)
+    fields = np.column_stack([np.asarray(rows.indices)[stored], digits, power]).tobytes()
+    return [fields[24 * start : 24 * stop] for start, stop in zip(starts, starts[1:])]
+
+
+def without(model: ExactModel, held: np.ndarray, space: FeatureSpace) -> ExactModel:
+    """Return the RBF model whose functions are the projections of the model's on the span of the other support vectors.
+
+    held: (total_sv), True for a support vector to leave out. space: of the model. A function of the result has the
+    model's values at the support vectors that remain. Its value at one left out is the estimate of leave-one-out
+    (Vapnik and Chapelle, "Bounds on Error Expectation for Support Vector Machines", 2000, section 3), for all of `held`
+    at once.
+    """
+    header, values = model.header, space.at_support_vectors[0]
+    x, out = near_origin(matrix(model.vectors)[0]), np.array(model.vectors.leading)
+    if header.classification:
+        of = np.repeat(np.arange(header.nr_class), header.nr_sv)
+        functions = [(p, [(i, j - 1), (j, i)]) for p, i, j in header.class_pairs]
+    else:
+        of, functions = np.zeros(header.total_sv, int), [(0, [(0, 0)])]
+    for p, members in functions:
+        mine = [(np.flatnonzero(~held & (of == of_class)), column) for of_class, column in members]
+        rows = np.concatenate([each for each, _ in mine])
+        if not len(rows):
+            continue
+        start = np.concatenate([out[each, column] for each, column in mine])
+        found = _solution(x[rows], header.gamma, values[rows, p], start)
+        for each, column in mine:
+            out[each, column], found = found[: len(each)], found[len(each) :]
+    chosen = np.flatnonzero(~held)
+    vectors = model.vectors.select(chosen.tolist())
+    vectors = _native.Chunk.from_csr(out[chosen], vectors.indptr, vectors.indices, vectors.values)
+    counts = np.bincount(of[chosen], minlength=header.nr_class).tolist() if header.classification else None
+    return ExactModel(_native.LibsvmFile(header.changed(nr_sv=counts, total_sv=len(chosen)), vectors), model.path)
+
+
+def _solution(x: Matrix, gamma: float, values: np.ndarray, start: np.ndarray) -> np.ndarray:
+    """Return c with K(x, x) c = values, by conjugate gradients from `start`.
+
+    Parts of `start` that no value shows stay as they are.
+    """
+    kernel, n = gaussian(x, gamma), len(values)
+    size = max(float(np.abs(values).max()), float(np.abs(start).max()))
+    if size > _LARGE:  # squares of the residual would overflow
+        return size * _solution(x, gamma, values / size, start / size)
+    if n <= _STORED:
+        k = kernel(x)
+        k[np.diag_indices(n)] += _RIDGE
+    else:
+        dense = np.asarray(x.todense()) if hasattr(x, "todense") else x
+
+        def times(v: np.ndarray) -> np.ndarray:
+            return kernel.times(dense, v.reshape(n, 1))[:, 0] + _RIDGE * v.ravel()
+
+        k = LinearOperator((n, n), times, dtype=float)
+    return cg(k, values, x0=start, rtol=_TOLERANCE, maxiter=_ITERATIONS)[0]
+
 
 CONFIDENCE = 0.95
 _FIRST_TEST = 0.8  # share of 1 - CONFIDENCE
@@ -74,19 +151,23 @@ class Seen(NamedTuple):
 class Sample(NamedTuple):
     """Rows on which a target was decided.
 
-    seen: the result on them. bound: of the share among rows drawn like these, with CONFIDENCE: the target, or the least
-    that so few rows can show; None if only support vectors are known. held: number of rows that are support vectors.
-    measured: the rows; None if only support vectors are known. whole: no smaller set passed.
+    target: the largest share. seen: the result on them. bound: of the share among rows drawn like these, with
+    CONFIDENCE: the target, or the least that so few rows can show; None if only support vectors are known. held: number
+    of rows that are support vectors. measured: the rows; None if only support vectors are known. whole: no smaller set
+    passed.
     """
 
+    target: float
     seen: Seen
     bound: "float | None"
     held: int
     measured: "_native.Chunk | None"
     whole: bool
 
-    def shortfall(self, target: float) -> "str | None":
-        """Return why no reduced set reached the target, or None."""
+    @property
+    def shortfall(self) -> "str | None":
+        """Why no reduced set reached the target, or None."""
+        target = self.target
         not_reached = f"the target of {100 * target:.3g} % was not reached"
         if self.bound is not None and self.bound > target:
             return (
@@ -185,7 +266,7 @@ def reduce_to(
         if held.all():  # each equals one of these
             return lossless(model, how["fingerprint"])
         part = _Part(whole, space, model.vectors.select(np.flatnonzero(held).tolist()), held)
-        return _found(part, whole, part.smallest(least, lambda seen: seen.share <= target), None, None)
+        return _found(part, whole, part.smallest(least, lambda seen: seen.share <= target), target, None, None)
     order, half = np.random.default_rng(seed).permutation(rows.rows).tolist(), rows.rows // 2
     trained = among(model.vectors, rows).mean() > _TRAINED
     if trained and model.header.classification and target < 1:  # leave no more support vectors out than needed
@@ -213,15 +294,15 @@ def reduce_to(
             size = each
     while not passes(size):
         size, test = _scaled(_LARGER * size, testing.total, testing.total), test + 1
-    return _found(testing, whole, size, budget, testing.rows)
+    return _found(testing, whole, size, target, budget, testing.rows)
 
 
 def _found(
-    part: _Part, whole: _Sizes, taken: int, bound: "float | None", measured: "_native.Chunk | None"
+    part: _Part, whole: _Sizes, taken: int, target: float, bound: "float | None", measured: "_native.Chunk | None"
 ) -> Reduction:
     out = whole.of(_scaled(taken, part.total, whole.model.header.total_sv))
     held = among(part.rows, whole.model.vectors) if part.held.any() else np.zeros(0)
-    out.sample = Sample(part.seen(taken), bound, int(held.sum()), measured, taken >= part.total)
+    out.sample = Sample(target, part.seen(taken), bound, int(held.sum()), measured, taken >= part.total)
     return out
 
 

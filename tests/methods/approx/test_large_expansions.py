@@ -6,7 +6,7 @@ import pytest
 from click.testing import CliRunner
 
 from fastsvm_cli.commands.approx import command
-from fastsvm_cli.comparisons import support_vector_trial as trials
+from fastsvm_cli.comparisons import agreement as trials
 from fastsvm_cli.methods import clusters
 from fastsvm_cli.methods.approx import compression, expansion
 from fastsvm_cli.methods.approx.costs import coefficient_count, compressed_count

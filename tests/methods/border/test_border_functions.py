@@ -5,8 +5,7 @@ import pytest
 import scipy.sparse
 
 from fastsvm_cli._native import Kernel
-from fastsvm_cli.methods.border.gradients import DensityFunction, MachineFunction
-from fastsvm_cli.methods.border.roots import roots_between
+from fastsvm_cli.methods.border.gradients import DensityFunction, MachineFunction, roots_between
 from fastsvm_cli.models import parse_model
 from support import oracles
 from support.bordering import KERNELS, as_row, machine_of, numbers

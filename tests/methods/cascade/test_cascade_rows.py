@@ -9,7 +9,7 @@ import pytest
 import fastsvm_cli
 from fastsvm_cli import FastsvmWarning, _native
 from fastsvm_cli.errors import FileError, ModelFormatError
-from fastsvm_cli.methods.cascade import costs
+from fastsvm_cli.methods.cascade import stages
 from fastsvm_cli.methods.cascade.calibration import calibrate
 from fastsvm_cli.models import load_model
 from fastsvm_cli.models.base import LABELS
@@ -82,7 +82,7 @@ def test_python_warns_of_training_rows():
 
 def test_a_cascade_is_refused_if_it_measures_as_slow_as_the_exact_model(rings, monkeypatch):
     model, rows = rings
-    monkeypatch.setattr(costs, "seconds_of", lambda runs: [1.0] * len(runs))
+    monkeypatch.setattr(stages, "seconds_of", lambda runs: [1.0] * len(runs))
     with pytest.raises(ModelFormatError, match="no cascade found that is faster than the exact model"):
         calibrate(model, rows, "rows", **HOW)
 
@@ -91,14 +91,14 @@ def test_a_cascade_is_refused_if_it_measures_as_slow_as_the_exact_model(rings, m
 def test_the_clocks_unit_does_not_matter(rings, monkeypatch):
     model, rows = rings
     rows, how = rows.slice(0, 1500), {**HOW, "job": 10**12}  # reading is a constant
-    expected, counted = calibrate(model, rows, "rows", **how).model.to_text(), costs.seconds_of
+    expected, counted = calibrate(model, rows, "rows", **how).model.to_text(), stages.seconds_of
     for unit in (0.5, 2):
-        monkeypatch.setattr(costs, "seconds_of", lambda runs, unit=unit: [unit * each for each in counted(runs)])
+        monkeypatch.setattr(stages, "seconds_of", lambda runs, unit=unit: [unit * each for each in counted(runs)])
         assert calibrate(model, rows, "rows", **how).model.to_text() == expected
 
 
 def test_the_clock_returns_the_seconds_of_every_run():
-    spec = find_spec(costs.__name__)
+    spec = find_spec(stages.__name__)
     fresh = module_from_spec(spec)  # with its own clock
     spec.loader.exec_module(fresh)
     done = []

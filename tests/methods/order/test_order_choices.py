@@ -12,7 +12,7 @@ import scipy.sparse
 from fastsvm_cli import _native
 from fastsvm_cli._native import Kernel
 from fastsvm_cli.errors import ModelFormatError
-from fastsvm_cli.methods import kernel_matrix
+from fastsvm_cli.methods import feature_space
 from fastsvm_cli.methods.order import geometry
 from fastsvm_cli.methods.order.geometry import compile_geometry
 from fastsvm_cli.models import parse_model
@@ -140,7 +140,7 @@ def test_the_factorisation_is_bounded_and_the_points_are_support_vectors(factors
 
 @pytest.mark.parametrize("density", [0.02, 1.0])
 def test_one_file_whatever_the_number_of_threads(monkeypatch, density):
-    monkeypatch.setattr(kernel_matrix, "BLOCK_ROWS", 64)
+    monkeypatch.setattr(feature_space, "COLUMN_ROWS", 64)
     rng = np.random.default_rng(53)
     rows = random_rows(rng, 300, range(1, 200 if density < 1 else 7), density=density)
     model = exact_model(random_machine(rng, "c_svc", "rbf", rows, gamma=0.2, nr_class=3))
@@ -157,7 +157,7 @@ def test_points_are_chosen_from_a_factorisation_in_single_precision_that_is_as_g
     x = rng.standard_normal((200, 5))
     x[150:] = x[:50] + 0.05 * rng.standard_normal((50, 5))  # near the span of the others
     kernel = Kernel("rbf", 0.2)
-    both = [kernel_matrix.PartialCholesky(kernel, scipy.sparse.csr_matrix(x), 60, single) for single in (False, True)]
+    both = [feature_space.PartialCholesky(kernel, scipy.sparse.csr_matrix(x), 60, single) for single in (False, True)]
     for _ in range(60):
         p = int(np.argmax(both[0].diagonal))
         if both[0].diagonal[p] <= geometry.INDEPENDENT:

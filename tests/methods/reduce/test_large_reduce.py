@@ -7,8 +7,7 @@ import pytest
 
 from fastsvm_cli import _native
 from fastsvm_cli.methods import feature_space, parallel
-from fastsvm_cli.methods.feature_space import FeatureSpace
-from fastsvm_cli.methods.kernel_matrix import KernelMatrix
+from fastsvm_cli.methods.feature_space import FeatureSpace, KernelMatrix
 from fastsvm_cli.methods.reduce import problem
 from fastsvm_cli.methods.reduce.problem import Problem
 from support import oracles

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from fastsvm_cli.methods.reduce.probabilities import refit
+from fastsvm_cli.methods.reduce.reduction import refit
 from fastsvm_cli.prediction.pipeline import Fallback
 from support.evaluation import parse, values
 from support.in_process import Libsvm

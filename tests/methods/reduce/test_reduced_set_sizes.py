@@ -3,9 +3,7 @@
 import numpy as np
 import pytest
 
-from fastsvm_cli.methods.reduce.duplicates import merge_duplicates
-from fastsvm_cli.methods.reduce.probabilities import refit
-from fastsvm_cli.methods.reduce.reduction import lossless
+from fastsvm_cli.methods.reduce.reduction import lossless, merge_duplicates, refit
 from support import oracles
 from support.evaluation import parse, values
 from support.oracles import random_rows

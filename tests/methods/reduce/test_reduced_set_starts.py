@@ -5,8 +5,7 @@ import pytest
 
 from fastsvm_cli.methods.feature_space import FeatureSpace
 from fastsvm_cli.methods.reduce import placement, problem
-from fastsvm_cli.methods.reduce.problem import Problem
-from fastsvm_cli.methods.reduce.selection import shares
+from fastsvm_cli.methods.reduce.problem import Problem, shares
 from support import oracles
 from support.oracles import random_machine
 from support.reducing import (

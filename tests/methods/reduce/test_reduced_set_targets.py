@@ -9,8 +9,7 @@ from fastsvm_cli._native import Chunk
 from fastsvm_cli.comparisons.agreement import agreement
 from fastsvm_cli.comparisons.sampled import upper_bound
 from fastsvm_cli.methods.feature_space import FeatureSpace
-from fastsvm_cli.methods.reduce.held_out import among, without
-from fastsvm_cli.methods.reduce.target import reduce_to
+from fastsvm_cli.methods.reduce.target import among, reduce_to, without
 from fastsvm_cli.models import load_model
 from fastsvm_cli.text.read_rows import read_chunks
 from support import oracles
@@ -69,7 +68,7 @@ def test_a_target_holds_on_rows_that_nothing_has_seen(trained, name, target):
     given, unseen = (rows.select(list(range(first, rows.rows, 2))) for first in (0, 1))
     found = reduce_to(exact, target, given, fingerprint="x")
     sample = found.sample
-    assert sample.shortfall(target) is None and sample.bound == target and sample.held == 0
+    assert sample.shortfall is None and sample.bound == target and sample.held == 0
     assert 0 < found.model.header.total_sv < exact.header.total_sv
     assert sample.measured.rows == sample.seen.rows == given.rows // 2
     seen = agreement(found.model, exact, [sample.measured])
@@ -102,7 +101,7 @@ def test_without_rows_a_quarter_of_the_support_vectors_is_held_out(trained, name
     exact = load_model(str(trained[name][0]))
     found = reduce_to(exact, 0.05, None, fingerprint="x")
     seen, total = found.sample.seen, exact.header.total_sv
-    assert found.sample.bound is found.sample.measured is found.sample.shortfall(1e-9) is None
+    assert found.sample.bound is found.sample.measured is found.sample.shortfall is None
     assert seen.rows == found.sample.held == -(-total // 4) and seen.share <= 0.05
     assert found.model.header.total_sv < total
 
@@ -113,8 +112,10 @@ def test_too_few_rows_show_what_they_can(trained):
     exact, rows = load_model(str(model)), all_rows(test).select(list(range(200)))
     sample = reduce_to(exact, 0.001, rows, fingerprint="x").sample
     assert sample.seen.different == 0 and sample.bound == upper_bound(0, 100, 0.96)
-    assert "100 rows to test on can show 3.17 % at best; give 6436 rows or more" in sample.shortfall(0.001)
-    assert sample.shortfall(0.04) is None
+    assert (
+        "100 rows to test on can show 3.17 % at best; give 6436 rows or more" in sample._replace(target=0.001).shortfall
+    )
+    assert sample._replace(target=0.04).shortfall is None
 
 
 def test_a_target_that_only_the_whole_model_keeps_gives_the_whole_model():
@@ -122,7 +123,7 @@ def test_a_target_that_only_the_whole_model_keeps_gives_the_whole_model():
     for rows in (None, parse(machine.vectors)):
         found = reduce_to(exact_model(machine), 1e-14, rows, fingerprint="x")
         assert machine_of(found).vectors == machine.vectors and found.distance == 0
-        assert "the model keeps all of them" in found.sample.shortfall(1e-14)
+        assert "the model keeps all of them" in found.sample.shortfall
 
 
 @pytest.mark.full

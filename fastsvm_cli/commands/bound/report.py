@@ -1,11 +1,12 @@
 """Report of `bound`: data and models against Claesen et al., eq. (3.11)."""
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+import sys
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from math import sqrt
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -13,45 +14,57 @@ from fastsvm_cli import __version__, _native
 from fastsvm_cli.bounds import gamma_max, squared_norm_limit
 from fastsvm_cli.comparisons.norms import Mean, largest, squared_distances
 from fastsvm_cli.comparisons.proven_rows import ProvenRows
+from fastsvm_cli.console.progress import Progress
+from fastsvm_cli.console.scaling import read_scale_file
 from fastsvm_cli.errors import FileError, ModelFormatError
-from fastsvm_cli.models import format_version, looks_like_model, parse_model
+from fastsvm_cli.methods.approx.grade import ROWS, by_degree
+from fastsvm_cli.models import format_version, looks_like_model, parse_libsvm, parse_model
 from fastsvm_cli.models.base import Model
 from fastsvm_cli.system.platform import name_of
 from fastsvm_cli.text.fingerprint import fingerprint
 from fastsvm_cli.text.read_rows import read_bytes, read_chunks, read_start
 
 if TYPE_CHECKING:
-    from fastsvm_cli.text.scaling import Scaling
+    from fastsvm_cli.commands.bound import BoundOptions
+
+
+class Drawn(NamedTuple):
+    """Certified model whose proven rows --plot draws. degree: 0 without an expansion. size: bytes of its file."""
+
+    words: str
+    degree: int
+    size: int
+    seen: ProvenRows
 
 
 class Reading:
-    """How `bound` reads data files.
+    """How `bound` reads data files, and what it has read.
 
-    how: arguments of read_chunks. watch: receives models and data file names before reading; the objects it returns
-    receive every chunk. sample: largest number of evenly spread rows of a data file to store in `sampled`, a chunk per
-    file.
+    models: of all model files. drawn: models whose proven rows --plot draws. sampled: evenly spread rows of each data
+    file, at most ROWS.
     """
 
-    def __init__(
-        self,
-        *,
-        scaling: "Scaling | None" = None,
-        progress: "Callable[[float], None] | None" = None,
-        watch: "Callable[[list[tuple[str, Model]], list[str]], list[ProvenRows]] | None" = None,
-        sample: int = 0,
-        **how: Any,
-    ):
-        self.scaling, self.progress, self.watch, self.how = scaling, progress, watch, how
-        self.sample = sample
+    def __init__(self, options: "BoundOptions", progress: Progress):
+        self.options, self.progress, self.scaling = options, progress, read_scale_file(options.scale_file)
+        self.how: dict[str, Any] = dict(
+            labelled=not options.unlabelled,
+            dense=options.dense,
+            delimiter=options.delimiter,
+            max_line=options.max_line,
+        )
+        self.models: list[Model] = []
+        self.drawn: list[Drawn] = []
         self.sampled: list[_native.Chunk] = []
 
 
-def bound_report(paths: Sequence[str], reading: Reading) -> dict:
+def bound_report(reading: Reading) -> dict:
     """Measure data files and models, and every model on every data file.
 
-    Return {"fastsvm": version, "data": [...], "models": [...], "pairs": [...], "seconds": ...}, in the order of
-    `paths`. Norms are not squared. Raises DataFormatError, ModelFormatError, FileError.
+    Return {"fastsvm": version, "data": [...], "models": [...], "pairs": [...], "seconds": ...}, in the order of the
+    paths. Norms are not squared. Raises DataFormatError, ModelFormatError, FileError, and UsageError for options that
+    conflict with the files.
     """
+    options, paths = reading.options, reading.options.data_or_model
     start = monotonic()
     with _seekable(paths) as readable_paths:
         models: list[tuple[str, str]] = []
@@ -84,16 +97,42 @@ def bound_report(paths: Sequence[str], reading: Reading) -> dict:
         if data:
             for model in known:
                 model.require_bound()
-        watching = []
-        if reading.watch is not None:
-            watching = reading.watch([(each.path, each.model) for each in known], [path for path, _ in data])
+        options.check_found(len(known), len(data))
+        reading.models = [each.model for each in known]
+        if options.plot_file is not None:
+            reading.drawn = _models_to_draw(known[0].path, known[0].model, options.quiet)
         report: dict = {"fastsvm": __version__, "data": [], "models": [model.report() for model in known], "pairs": []}
         for path, readable in data:
-            facts, pairs = _measure_data(path, readable, known, reading, watching)
+            facts, pairs = _measure_data(path, readable, known, reading)
             report["data"].append(facts)
             report["pairs"] += pairs
         report["seconds"] = monotonic() - start
     return report
+
+
+def _models_to_draw(path: str, model: Model, quiet: bool) -> "list[Drawn]":
+
+    if model.certified:
+        degree = getattr(model, "degree", 0) if model.centers is not None else 0
+        words = f"degree {degree}" if degree else "reduced set" if model.reduced else model.kind
+        return [Drawn(words, degree, len(model.to_text()), ProvenRows(model))]
+    if model.fingerprint is not None:  # compiled, without radii
+        raise ModelFormatError(
+            path, "no radii found to draw, expected the exact model or one of fastsvm approx --certify"
+        )
+    with Progress("expand", quiet=quiet) as progress:
+        found = by_degree(parse_libsvm(model.to_text(), path), progress)
+    skipped = "; ".join(f"degree {each.degree} ({each.skipped})" for each in found if each.skipped is not None)
+    out = [
+        Drawn(f"degree {each.degree}", each.degree, each.size, ProvenRows(each.model))
+        for each in found
+        if each.model is not None
+    ]
+    if not out:
+        raise ModelFormatError(path, f"nothing to draw: every expansion is too large or takes too long: {skipped}")
+    if skipped and not quiet:
+        print(f"Skipped: {skipped}.", file=sys.stderr)
+    return out
 
 
 @contextmanager
@@ -185,9 +224,7 @@ def _proofs(seen: ProvenRows) -> dict:
     return facts
 
 
-def _measure_data(
-    path: str, readable: str, models: "list[_Model]", reading: Reading, watching: "list[ProvenRows]"
-) -> "tuple[dict, list[dict]]":
+def _measure_data(path: str, readable: str, models: "list[_Model]", reading: Reading) -> "tuple[dict, list[dict]]":
     rows = max_index = entries = 0
     norm = 0.0
     mean = Mean()
@@ -206,15 +243,14 @@ def _measure_data(
     inside = [[0] * len(model.centers) for model in models]
     inside_all = [0] * len(models)
     radii = [ProvenRows(model.model, 256, each_pair=True) if model.model.certified else None for model in models]
-    step = max(1, -(-rows // max(1, reading.sample)))
+    step = max(1, -(-rows // ROWS))
     passed, sampled = 0, []
     for chunk in _chunks(path, readable, reading, 0.5):
-        if reading.sample:
-            sampled.append(chunk.select(list(range(-passed % step, chunk.rows, step))))
-            passed += chunk.rows
+        sampled.append(chunk.select(list(range(-passed % step, chunk.rows, step))))
+        passed += chunk.rows
         from_mean = max(from_mean, largest(squared_distances(chunk, mean.indices, point)))
-        for each in watching:
-            each.add(chunk)
+        for drawn in reading.drawn:
+            drawn.seen.add(chunk)
         for k, model in enumerate(models):
             everywhere = np.ones(chunk.rows, bool)
             for c, (_, indices, values, largest_norm) in enumerate(model.centers):
@@ -265,7 +301,7 @@ def _measure_data(
 def _chunks(path: str, readable: str, reading: Reading, done: float) -> "Iterator[_native.Chunk]":
     size = os.stat(readable).st_size if os.path.exists(readable) else 0
     report = reading.progress
-    on_read = (lambda taken: report(done + 0.5 * taken / size)) if report and size else None
+    on_read = (lambda taken: report(done + 0.5 * taken / size)) if size else None
     # Rows are read twice, but the scaling reports once.
     scaling = reading.scaling.again() if reading.scaling is not None and done else reading.scaling
     return read_chunks(readable, name=path, on_read=on_read, scaling=scaling, **reading.how)
