@@ -8,8 +8,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.transforms import Bbox
 
+from fastsvm_cli.benchmarks.bench_run import CLOCKS, END_TO_END, SCORING
 from fastsvm_cli.benchmarks.environment import short
-from fastsvm_cli.benchmarks.table_row import CLOCKS, END_TO_END, SCORING
 from fastsvm_cli.figures import style
 from fastsvm_cli.methods import methods
 
