@@ -104,7 +104,7 @@ class Machine:
         command = [*program, *options, str(rows), model, str(out)]
         # Replacing a non-empty file adds a sync to fastsvm-predict.
         env = self.environment(instructions)
-        return Timed(name, "process", lambda: run(command, out, env)), out
+        return Timed(name, lambda: run(command, out, env)), out
 
     def beside(self, words, rows, ways):
         """Time svm-predict, and fastsvm-predict in `ways`, {name: words}. Return svm-predict's Timed and output, and

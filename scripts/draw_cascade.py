@@ -39,14 +39,15 @@ def shares(model, rows, thresholds):
     return np.array(left), np.array(differing)
 
 
-def draw(model, rows, names):
+def draw(model, rows, name):
     taken = model.stages[0].threshold
     left, differing = shares(model, rows, THRESHOLDS)
     chosen = int(np.argmin(np.abs(THRESHOLDS - taken)))
     bounds = [100 * upper_bound(int(count), rows.rows, model.confidence) for count in differing]
     with style.applied():
         figure = style.empty_figure(2.2)
-        axis = style.panel(figure, 0.45, 0.32, style.WIDTH - 0.14, 2.0)
+        figure.set_layout_engine("constrained")
+        axis = figure.subplots()
         axis.plot(100 * left, bounds, color=style.BLUE, label=f"bound, {100 * model.confidence:g} % confidence")
         axis.plot(100 * left, 100 * differing / rows.rows, color=style.VERMILLION, label="labels that differ")
         axis.axhline(100 * model.budget, color=style.BLACK, linestyle=(0, (4, 1.5)), linewidth=0.8, label="budget")
@@ -56,12 +57,11 @@ def draw(model, rows, names):
         )  # fmt: skip
         axis.set_xscale("log")
         axis.set_xlim(max(100 * left.min(), 0.05) / 1.2, 100)
-        ticks = style.ticks_between(*axis.get_xlim())
-        style.set_ticks(axis.xaxis, ticks, [style.short_number(tick) for tick in ticks])
+        style.set_log_ticks(axis.xaxis)
         axis.set_ylim(0, 400 * model.budget)
         axis.set_xlabel("rows left to the exact model, %")
-        style.set_side_label(axis, "of the labels, %")
-        style.set_title(axis, names, f"{{}}: {rows.rows:,} rows")
+        axis.set_ylabel("of the labels, %")
+        axis.set_title(f"{style.printable(name, 40)}: {rows.rows:,} rows", loc="left")
         axis.legend(loc="upper right", frameon=True, framealpha=1, edgecolor="0.8", fancybox=False)
         return figure
 
@@ -73,7 +73,7 @@ def main():
     parser.add_argument("figure", type=Path)
     options = parser.parse_args()
     rows = _native.Chunk.concatenate(list(read_chunks(options.rows)))
-    figure = draw(load_model(options.model), rows, [Path(options.rows).name])
+    figure = draw(load_model(options.model), rows, Path(options.rows).name)
     options.figure.write_bytes(style.content(figure, options.figure.suffix[1:]))
 
 

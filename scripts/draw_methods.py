@@ -130,7 +130,7 @@ def draw_panel(figure, axis, model, colour, fastest):
     axis.set_yticks([0, 0.01, 0.1, 1, 10, 100])
     plain = FuncFormatter(lambda value, _: f"{value:,g}")
     axis.yaxis.set_major_formatter(plain), axis.xaxis.set_major_formatter(plain)
-    axis.yaxis.set_minor_locator(style.NullLocator())
+    axis.yaxis.set_ticks([], minor=True)
     axis.axhspan(-1.1 * LINEAR, LINEAR, color="0.94", linewidth=0, zorder=0)
     axis.set_ylabel("labels that differ, %")
     axis.set_title(model["title"], loc="left")

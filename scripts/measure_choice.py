@@ -24,9 +24,8 @@ import time
 from tables import markdown
 
 from fastsvm_cli import _native
-from fastsvm_cli.benchmarks.chooser import Entrant, choose
-from fastsvm_cli.benchmarks.file_rows import FileRows
-from fastsvm_cli.benchmarks.race import factor, race, warm_up
+from fastsvm_cli.benchmarks.chooser import Choosing, Entrant, FileRows
+from fastsvm_cli.benchmarks.timing import factor, race, warm_up
 from fastsvm_cli.comparisons.budget import Budget
 from fastsvm_cli.comparisons.changed import Changed
 from fastsvm_cli.comparisons.sampled import halves
@@ -102,7 +101,7 @@ def measure(path, options, folder):
             parts.append(FileRows(str(file), source.model))
         pick, judge = parts
         wall, begin = time.perf_counter(), time.process_time()
-        choice = choose(source, pick, Budget(budget), time_limit=TIME_LIMIT, max_bytes=MOST_BYTES)
+        choice = Choosing(source, pick, Budget(budget), time_limit=TIME_LIMIT, max_bytes=MOST_BYTES).run()
         out = {
             "model": path.stem,
             "halves": seed,

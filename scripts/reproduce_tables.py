@@ -101,7 +101,7 @@ def process(name, command):
         )
         return 1.0
 
-    return Timed(name, "end to end", run)
+    return Timed(name, run)
 
 
 def labels(path):

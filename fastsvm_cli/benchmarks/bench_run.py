@@ -7,11 +7,9 @@ from math import isfinite
 from typing import TYPE_CHECKING
 
 from fastsvm_cli import _native
-from fastsvm_cli.benchmarks import child_processes
-from fastsvm_cli.benchmarks.libsvm import LibsvmScoring
+from fastsvm_cli.benchmarks.environment import LibsvmScoring, run_process
 from fastsvm_cli.benchmarks.quality import Answers, Quality, interval_95, quality, relative_rms
-from fastsvm_cli.benchmarks.table_row import END_TO_END, SCORING, Case
-from fastsvm_cli.benchmarks.timing import Timed, interleave, speed_up
+from fastsvm_cli.benchmarks.timing import Timed, Timings, interleave, speed_up
 from fastsvm_cli.comparisons.budget import Budget
 from fastsvm_cli.comparisons.changed import Changed
 from fastsvm_cli.errors import FastsvmError, FileError, ModelFormatError
@@ -24,11 +22,44 @@ from fastsvm_cli.text.read_rows import read_bytes, read_chunks, smaller_chunks
 if TYPE_CHECKING:
     from fastsvm_cli.text.scaling import Scaling
 
-FASTSVM_START = "fastsvm, empty file"
+#: Clocks, and their names in tables.
+END_TO_END, SCORING = "end to end", "scoring"
+CLOCKS = {END_TO_END: "end to end", SCORING: "in memory"}
 # fastsvm-predict is advised if it takes less than this share of fastsvm predict's time.
 _HIDDEN = 0.8
 # A run of libsvm: as many rows as fit the seconds, but at least this many.
 _LIBSVM_SECONDS, _LIBSVM_ROWS = 1.0, 20
+
+
+class Case:
+    """Row of the tables: a program or model that is measured.
+
+    role: "reference" (svm-predict; libsvm), "start-up", "exact", "compiled", or "program": fastsvm-predict with the
+    model of the case `of`. words: options of predict; rows_file: file of its rows. size: of the model file, in bytes.
+    facts: as facts_of returns them. changed: output lines that differ from the reference's. failed: reason of
+    a failure. note: words after the name.
+    """
+
+    def __init__(self, name: str, role: str, path: "str | None" = None):
+        self.name, self.role, self.path = name, role, path
+        self.size = os.path.getsize(path) if path and os.path.exists(path) else None
+        self.facts: dict[str, str | int | None] = dict.fromkeys(("kind", "degree", "centers"))
+        self.end_to_end: Timed | None = None
+        self.scoring: Timed | None = None
+        self.quality: Quality | None = None
+        self.changed: Changed | None = None
+        self.failed: str | None = None
+        self.of: Case | None = None
+        self.words: list[str] = []
+        self.rows_file: str | None = None
+        self.note: str | None = None
+        self.with_exact = self.raw_rows = False
+        self.output: str | None = None
+
+    def timings(self, clock: str) -> "Timings | None":
+        """Return the runs by a clock, or None if there are none."""
+        timed = self.end_to_end if clock == END_TO_END else self.scoring
+        return timed.timings if timed is not None and len(timed.timings) else None
 
 
 class Bench:
@@ -99,7 +130,7 @@ class Bench:
             )
         self.cases.append(
             self._process(
-                Case(FASTSVM_START, "start-up", self.exact_file),
+                Case("fastsvm, empty file", "start-up", self.exact_file),
                 [*self._fastsvm, "predict", *self.thread_words(), "-q"],
                 self._empty,
             )
@@ -110,10 +141,10 @@ class Bench:
         try:
             scoring = LibsvmScoring(self.exact_file, self.chunks)
             scoring.take(_LIBSVM_ROWS)
-            trial = Timed("", SCORING, scoring)
+            trial = Timed("", scoring)
             interleave([trial], 3, 1.0)
             scoring.take(max(_LIBSVM_ROWS, int(_LIBSVM_SECONDS / max(trial.timings.median, 1e-7))))
-            case.scoring = Timed(case.name, SCORING, scoring)
+            case.scoring = Timed(case.name, scoring)
             case.note = f"{scoring.rows} rows" if scoring.rows < self.rows else None
         except Exception as error:  # the row reports it
             case.failed = str(error)
@@ -182,7 +213,7 @@ class Bench:
         def score() -> int:
             return predict(model, chunks, lambda lines: None, path=self.test_file, exact=exact).rows
 
-        case.scoring = Timed(case.name, SCORING, score)
+        case.scoring = Timed(case.name, score)
         case.words = [*self.thread_words(), "-q", *(["--exact", self.exact_file] if case.with_exact else [])]
         self._process(case, [*self._fastsvm, "predict", *case.words], case.rows_file)
 
@@ -231,7 +262,7 @@ class Bench:
             self._run(command)
             return 1.0
 
-        case.end_to_end = Timed(case.name, END_TO_END, run)
+        case.end_to_end = Timed(case.name, run)
         return case
 
     def _run(self, command: "list[str]") -> None:
@@ -240,7 +271,7 @@ class Bench:
         Raises RuntimeError with its last line on standard error if it fails.
         """
         environment = {**os.environ, **({"OMP_NUM_THREADS": str(self.threads)} if self.threads else {})}
-        code, printed = child_processes.run(command, environment=environment, on_wait=self.on_wait)
+        code, printed = run_process(command, environment=environment, on_wait=self.on_wait)
         if code:
             lines = printed.strip().splitlines()
             raise RuntimeError(lines[-1].removeprefix("Error: ") if lines else f"exit code {code}")
@@ -340,11 +371,6 @@ class Bench:
             return distance is not None and distance[0] <= budget.share
         changed = self.changed(case)
         return changed is None or budget.permits(changed)
-
-    def disagreement(self, case: Case) -> "float | None":
-        """Return the share of rows whose label differs from the exact model's, or None if unknown."""
-        changed = self.changed(case)
-        return None if changed is None else changed.share
 
     def distance(self, case: Case) -> "tuple[float, tuple[float, float]] | None":
         """Return the share of labels that differ (regression: relative_rms), and its 95 % interval; None if unknown."""

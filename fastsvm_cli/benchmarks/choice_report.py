@@ -7,15 +7,14 @@ from typing import TYPE_CHECKING, Any
 from rich.table import Table
 from rich.text import Text
 
+from fastsvm_cli.benchmarks.bench_run import END_TO_END, SCORING
 from fastsvm_cli.benchmarks.chooser import Choice, Entrant
-from fastsvm_cli.benchmarks.conclusion import label_text, scale_command
+from fastsvm_cli.benchmarks.conclusion import label_text, scale_command, undominated
 from fastsvm_cli.benchmarks.environment import short
 from fastsvm_cli.benchmarks.quality import interval_95
-from fastsvm_cli.benchmarks.race import MEASURABLE
 from fastsvm_cli.benchmarks.report import class_record
-from fastsvm_cli.benchmarks.table_row import END_TO_END, SCORING
 from fastsvm_cli.benchmarks.tables import printable
-from fastsvm_cli.benchmarks.timing import Timings
+from fastsvm_cli.benchmarks.timing import MEASURABLE, Timings
 from fastsvm_cli.comparisons.budget import CONFIDENCE
 from fastsvm_cli.text.numbers import digits, finite, percent
 
@@ -275,9 +274,6 @@ def _timed(entrant: Entrant, reading: float, times: int, rows: int) -> "dict[str
 
 def _front(cases: "list[dict[str, Any]]", clock: str) -> "list[str]":
     """Return the names of the timed cases that no other beats in both time and labels."""
-    points = [(case[clock]["median"], case["distance"] or 0.0, case["name"]) for case in cases if case[clock]]
-    return [
-        name
-        for seconds, share, name in points
-        if not any(s <= seconds and d <= share and (s, d) != (seconds, share) for s, d, _ in points)
-    ]
+    return undominated(
+        [(case[clock]["median"], case["distance"] or 0.0, case["name"]) for case in cases if case[clock]]
+    )

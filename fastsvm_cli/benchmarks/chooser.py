@@ -7,27 +7,31 @@ budget, or can no longer be the fastest, goes no further. The others are timed i
 
 import time
 from collections.abc import Callable, Iterator
+from copy import copy
 from math import inf
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 
+from fastsvm_cli import _native
 from fastsvm_cli.benchmarks.bench_run import facts_of
-from fastsvm_cli.benchmarks.race import FASTER, factor, race, warm_up
-from fastsvm_cli.benchmarks.timing import Timings
-from fastsvm_cli.comparisons.agreement import share_of_spread
+from fastsvm_cli.benchmarks.timing import FASTER, Timings, factor, race, warm_up
+from fastsvm_cli.comparisons.agreement import answers, share_of_spread
 from fastsvm_cli.comparisons.budget import Budget, bound
 from fastsvm_cli.comparisons.changed import Changed, changed_labels
-from fastsvm_cli.errors import FastsvmError
+from fastsvm_cli.errors import FastsvmError, FileError
 from fastsvm_cli.methods import methods, refused_by_all
 from fastsvm_cli.methods.approx.grade import gamma_ratio
 from fastsvm_cli.methods.compilation import compile_source
 from fastsvm_cli.methods.method import Attempt, Search, Setting
-from fastsvm_cli.models.base import Model
+from fastsvm_cli.methods.parallel import threads_here
+from fastsvm_cli.models.base import LABELS, ExactModel, Model, Precision
+from fastsvm_cli.prediction.pipeline import Fallback, predict
+from fastsvm_cli.text.read_rows import read_chunks, smaller_chunks
 
 if TYPE_CHECKING:
-    from fastsvm_cli._native import Chunk
     from fastsvm_cli.methods.compilation import SourceModel
+    from fastsvm_cli.text.scaling import Scaling
 
 # A search takes at most so many times the exact model's time for a million rows.
 _JOB_ROWS, _TIMES_OF_JOB = 1_000_000, 10.0
@@ -37,6 +41,8 @@ _OF_RACE, _OF_REST = 0.08, 0.8
 _SAMPLE, _LEAST_ROWS, _OF_REFERENCE = 500, 2000, 0.2
 # A model this much slower than the fastest by its first timing cannot win.
 _SURELY_SLOWER = 1.25
+# A short file is read again, for its time.
+_SHORT_FILE, _READINGS = 0.2, 4
 
 
 class Rows(Protocol):
@@ -51,7 +57,7 @@ class Rows(Protocol):
     def sample(self, numbers: "list[int]") -> "Rows":
         """Return these rows alone."""
 
-    def chunk(self) -> "Chunk":
+    def chunk(self) -> _native.Chunk:
         """Return the rows, for methods that calibrate on them."""
 
     def answers(self, model: Model, exact: bool, numbers: "list[int] | None" = None) -> np.ndarray:
@@ -62,6 +68,61 @@ class Rows(Protocol):
 
     def proven(self, model: Model) -> int:
         """Return the number of rows that a certified model proves."""
+
+
+class FileRows:
+    """Rows of a LIBSVM file, held in memory: `Rows`.
+
+    source: the exact model. scaling: of the rows, or None. Raises FileError and DataFormatError.
+    """
+
+    def __init__(self, path: str, source: ExactModel, scaling: "Scaling | None" = None):
+        self._path, self._source = path, source
+        seconds: list[float] = []
+        while not seconds or (sum(seconds) < _SHORT_FILE and len(seconds) < _READINGS):
+            with threads_here(1):
+                start = time.process_time()
+                chunks = list(read_chunks(path, scaling=scaling))
+                seconds.append(time.process_time() - start)
+        self._rows = _native.Chunk.concatenate(chunks)
+        self.count = self._rows.rows
+        if not self.count:
+            raise FileError(path, "no rows found, expected some to measure on")
+        self.reading = min(seconds) / self.count
+
+    def sample(self, numbers: "list[int]") -> "FileRows":
+        """Return these rows alone."""
+        out = copy(self)
+        out._rows, out.count = self._rows.select(numbers), len(numbers)
+        return out
+
+    def chunk(self) -> _native.Chunk:
+        """Return all rows."""
+        return self._rows
+
+    def answers(self, model: Model, exact: bool, numbers: "list[int] | None" = None) -> np.ndarray:
+        """Return labels, or the values of a regression, of all rows or of these."""
+        some = self._rows if numbers is None else self._rows.select(numbers)
+        if exact:
+            model = self._source
+        precision = Precision.values() if model.header.regression else LABELS
+        found = answers(model, smaller_chunks([some], model.pairs), precision)
+        return np.concatenate([np.array(predictions.label) for _, _, predictions in found])
+
+    def predict(self, model: Model, exact: bool) -> None:
+        """Predict all rows, up to their lines."""
+        rows = smaller_chunks([self._rows], model.pairs)
+        fallback = Fallback(lambda: self._source) if exact else None
+        predict(model, rows, lambda lines: None, path=self._path, exact=fallback)
+
+    def proven(self, model: Model) -> int:
+        """Return the number of rows whose label a certified model proves."""
+        if model.header.regression:
+            return 0
+        undecided, task = 0, model.header.task()
+        for _, decisions, _ in answers(model, smaller_chunks([self._rows], model.pairs), LABELS, True):
+            undecided += len(_native.undecided_rows(task, decisions))
+        return self.count - undecided
 
 
 class Entrant:
@@ -155,53 +216,42 @@ class Clocks(NamedTuple):
 CLOCKS = Clocks()
 
 
-def choose(
-    source: "SourceModel",
-    rows: Rows,
-    budget: Budget,
-    *,
-    time_limit: float,
-    max_bytes: float,
-    on_progress: "Callable[[float, str], None]" = lambda share, words: None,
-    on_result: "Callable[[Entrant], None]" = lambda entrant: None,
-    clocks: Clocks = CLOCKS,
-) -> Choice:
-    """Return the fastest model within a budget.
-
-    time_limit: processor seconds. on_progress: receives the share done and the next step. on_result: receives each
-    entrant.
-    """
-    return _Choosing(source, rows, budget, time_limit, max_bytes, on_progress, on_result, clocks).run()
-
-
 class _GivenUp(Exception):
     pass
 
 
-class _Choosing:
+class Choosing:
+    """A search for the fastest model within a budget, by `run`.
+
+    time_limit: processor seconds. max_bytes: of a model. on_progress: receives the share done and the next step.
+    on_result: receives each entrant.
+    """
+
     def __init__(
         self,
         source: "SourceModel",
         rows: Rows,
         budget: Budget,
+        *,
         time_limit: float,
         max_bytes: float,
-        on_progress: "Callable[[float, str], None]",
-        on_result: "Callable[[Entrant], None]",
-        clocks: Clocks,
+        on_progress: "Callable[[float, str], None]" = lambda share, words: None,
+        on_result: "Callable[[Entrant], None]" = lambda entrant: None,
+        clocks: Clocks = CLOCKS,
     ):
         self._source, self._rows, self._budget, self._max_bytes = source, rows, budget, max_bytes
         self._on_progress, self._on_result, self._clocks = on_progress, on_result, clocks
-        self._begin = clocks.process()
-        self._limit = time_limit
+        self._begin, self._limit = clocks.process(), time_limit
         self.exact = Entrant("exact model", source.model)
         self.entrants: list[Entrant] = []
 
     @property
     def spent(self) -> float:
+        """Processor seconds since the beginning."""
         return self._clocks.process() - self._begin
 
     def run(self) -> Choice:
+        """Search, and return the choice."""
         rows, exact = self._rows, self.exact
         exact._rows = rows
         exact.rough = warm_up(exact, rows.count, self._clocks.thread)

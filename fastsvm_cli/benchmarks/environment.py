@@ -1,13 +1,19 @@
-"""Describe the machine and the programs of a measurement."""
+"""The machine and the programs of a measurement: their description, child processes, and LIBSVM in this process."""
 
 import os
 import platform
+import select
 import shutil
+import subprocess
 import sys
+from collections.abc import Callable, Sequence
 
 from fastsvm_cli import __version__, _native
-from fastsvm_cli.benchmarks.libsvm import version
-from fastsvm_cli.system.platform import processor_name
+from fastsvm_cli.system.interruption import held
+from fastsvm_cli.system.platform import name_of, processor_name
+from fastsvm_cli.text.read_rows import select_rows
+
+_TICK = 0.5  # seconds between calls of on_wait
 
 
 def describe(threads: int) -> dict:
@@ -23,7 +29,7 @@ def describe(threads: int) -> dict:
         "system": f"{platform.system()} {platform.release()}",
         "python": platform.python_version(),
         "fastsvm": __version__,
-        "libsvm_official": version(),
+        "libsvm_official": _libsvm_version(),
         "svm_predict": shutil.which("svm-predict"),
     }
 
@@ -45,3 +51,100 @@ def fastsvm_command() -> "list[str]":
     if os.path.basename(script) == "fastsvm" and os.access(script, os.X_OK):
         return [script]
     return [sys.executable, "-m", "fastsvm_cli"]
+
+
+def run_process(
+    words: Sequence[str], environment: "dict | None" = None, on_wait: "Callable[[], None] | None" = None
+) -> "tuple[int, str]":
+    """Run a process, and return its exit code and standard error.
+
+    The process ends with this one on a signal. environment: None for this process's. on_wait: called every half second.
+    Raises OSError if the process cannot start.
+    """
+    process = None
+    try:
+        with held():  # no signal between start and assignment
+            process = subprocess.Popen(
+                words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=environment
+            )
+        printed = _heard(process, on_wait)
+    except BaseException:
+        if process is not None:
+            process.kill()
+            process.wait()
+        raise
+    return process.returncode, printed.decode("utf-8", "replace")
+
+
+def _heard(process: "subprocess.Popen", on_wait: "Callable[[], None] | None") -> bytes:
+    assert process.stderr is not None
+    buffers = []
+    with process.stderr as stream:
+        while True:
+            if not select.select([stream], [], [], None if on_wait is None else _TICK)[0]:
+                if on_wait is not None:
+                    on_wait()
+                continue
+            buffer = os.read(stream.fileno(), 1 << 16)
+            if not buffer:
+                break
+            buffers.append(buffer)
+    process.wait()
+    return b"".join(buffers)
+
+
+class LibsvmScoring:
+    """LIBSVM's own prediction in this process: the reference of the scoring clock.
+
+    A call predicts the rows that `take` selects. path: of the model. Raises ValueError for an unreadable model.
+    """
+
+    def __init__(self, path: str, chunks: "list[_native.Chunk]"):
+        from libsvm import svm
+        from libsvm.svmutil import svm_load_model
+
+        with open(path, "rb") as file:
+            if not file.read(8).isascii():  # LIBSVM would print a message
+                raise ValueError("libsvm reads no compressed models")
+            # libsvm-official takes only UTF-8 names.
+            self._model = svm_load_model(name_of(file))
+        self._library, self._node, self._chunks = svm.libsvm, svm.svm_node, chunks
+        if self._model is None:
+            raise ValueError("libsvm-official cannot read this model")
+        self._rows: list = []
+
+    def take(self, most: int) -> None:
+        """Select at most this many rows, evenly spread, to be predicted."""
+        total = sum(chunk.rows for chunk in self._chunks)
+        count = min(total, most)
+        self._rows = []
+        for chunk in select_rows(self._chunks, [at * total // count for at in range(count)]):
+            starts, indices, values = chunk.indptr, chunk.indices, chunk.values
+            for row in range(chunk.rows):
+                nodes = (self._node * (starts[row + 1] - starts[row] + 1))()
+                for node, entry in zip(nodes, range(starts[row], starts[row + 1])):
+                    node.index, node.value = indices[entry], values[entry]
+                nodes[len(nodes) - 1].index = -1
+                self._rows.append(nodes)
+
+    def __call__(self) -> int:
+        """Predict the selected rows, and return their number."""
+        predict, model = self._library.svm_predict, self._model
+        for nodes in self._rows:
+            predict(model, nodes)
+        return len(self._rows)
+
+    @property
+    def rows(self) -> int:
+        """Number of selected rows."""
+        return len(self._rows)
+
+
+def _libsvm_version() -> "str | None":
+    """Return the version of libsvm-official, or None if it is not installed."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version("libsvm-official")
+    except PackageNotFoundError:
+        return None

@@ -66,6 +66,11 @@ def upper_95(different: int, rows: int) -> float:
     return interval_95(different, rows)[1]
 
 
+def only_label(labels: np.ndarray, regression: bool) -> "float | None":
+    """Return the label that all rows have; None if there are other labels or only one row, and for regression."""
+    return float(labels[0]) if not regression and len(labels) > 1 and (labels == labels[0]).all() else None
+
+
 class Answers:
     """Answers of the exact model to the rows of a benchmark.
 
@@ -85,25 +90,22 @@ class Answers:
             self.score.add(chunk, predictions)
 
     @property
-    def only_label(self) -> "float | None":
-        """Label that all rows have; None if there are other labels or only one row, and for regression."""
-        first = self.labels[0][0]
-        same = sum(map(len, self.labels)) > 1 and all((each == first).all() for each in self.labels)
-        return float(first) if same and not self.model.header.regression else None
+    def every_label(self) -> np.ndarray:
+        """Labels, or values of a regression, of all rows."""
+        return np.concatenate(self.labels)
 
     @property
     def spread(self) -> float:
         """Standard deviation of regression values, at least a millionth of the first one."""
-        every = np.concatenate(self.labels)
         with np.errstate(all="ignore"):
-            return max(float(every.std()), 1e-6 * abs(float(every[0])))
+            return max(float(self.every_label.std()), 1e-6 * abs(float(self.every_label[0])))
 
     def changed(self, differ: "np.ndarray | list[bool]") -> "Changed | None":
         """Return the labels that differ, in all and by class; None for regression.
 
         differ: (rows), whether the label of a row differs.
         """
-        return changed_labels(self.model.header, np.concatenate(self.labels), np.asarray(differ, bool))
+        return changed_labels(self.model.header, self.every_label, np.asarray(differ, bool))
 
     def values(self, at: int) -> np.ndarray:
         """Return the exact model's decision values (rows, pairs) of the chunk number `at`."""

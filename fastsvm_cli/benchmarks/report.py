@@ -7,11 +7,9 @@ from typing import TypeAlias
 from rich.console import RenderableType
 from rich.text import Text
 
-from fastsvm_cli.benchmarks.bench_run import Bench
-from fastsvm_cli.benchmarks.choice import pareto, unbeaten
-from fastsvm_cli.benchmarks.conclusion import Conclusion, label_text, regression_cells, short
+from fastsvm_cli.benchmarks.bench_run import CLOCKS, END_TO_END, SCORING, Bench, Case
+from fastsvm_cli.benchmarks.conclusion import Conclusion, label_text, pareto, regression_cells, short, unbeaten
 from fastsvm_cli.benchmarks.quality import upper_95
-from fastsvm_cli.benchmarks.table_row import CLOCKS, END_TO_END, SCORING, Case
 from fastsvm_cli.benchmarks.tables import Group, printable, tables
 from fastsvm_cli.benchmarks.tables import Row as TableRow
 from fastsvm_cli.comparisons.changed import ClassRows

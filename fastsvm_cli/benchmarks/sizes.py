@@ -7,7 +7,6 @@ import numpy as np
 
 from fastsvm_cli import _native
 from fastsvm_cli.benchmarks.quality import Answers, interval_95, quality, relative_rms
-from fastsvm_cli.benchmarks.table_row import SCORING
 from fastsvm_cli.benchmarks.timing import Timed, interleave
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.methods.feature_space import FeatureSpace
@@ -138,7 +137,7 @@ def _measured(
 
 
 def _timed(model: Model, chunks: "list[_native.Chunk]") -> Timed:
-    return Timed("", SCORING, lambda: predict(model, chunks, lambda lines: None, path="").rows)
+    return Timed("", lambda: predict(model, chunks, lambda lines: None, path="").rows)
 
 
 def _first(chunks: "list[_native.Chunk]", rows: int) -> "list[_native.Chunk]":

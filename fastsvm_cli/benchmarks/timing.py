@@ -1,11 +1,29 @@
-"""Time functions and processes in turn, so that a busy machine disturbs all alike."""
+"""Time functions, processes and models in turn, so that a busy machine disturbs all alike.
 
-from collections.abc import Callable
-from math import comb, sqrt
+`interleave` runs each case as often as asked. `race` measures processor time until the fastest model is known: after a
+round of rounds, models that can no longer win are dropped, and the others are timed twice as often: successive halving
+(Karnin, Koren and Somekh 2013; Jamieson and Talwalkar 2016).
+"""
+
+from collections.abc import Callable, Sequence
+from math import comb, inf, sqrt
 from statistics import mean, median, stdev
-from time import perf_counter
+from time import perf_counter, thread_time
+from typing import Protocol
+
+from fastsvm_cli.methods.parallel import threads_here
 
 WARM_UP = -1  # uncounted round
+#: A model is faster than another only if it takes at most this share of its time.
+FASTER = 0.95
+# Rounds before the first models are dropped, and at most; seconds of one model's run, and least number of its rows.
+_FIRST_ROUNDS, _MOST_ROUNDS, _RUN_SECONDS, _LEAST_ROWS = 4, 64, 0.01, 200
+# A shorter run is counted only after another: the model before it has filled the caches.
+_SHORT_SECONDS = 0.002
+# A model is dropped whose time is above the fastest's by so many of their errors, and at least by this factor.
+_ERRORS, _CLEARLY = 3.0, 1.03
+#: A factor whose error is above this share of it is not measurable.
+MEASURABLE = 0.25
 
 
 class Timings:
@@ -73,14 +91,13 @@ class Timed:
     """A function or process to time.
 
     run: does the work, and returns a divisor of the seconds (number of rows; 1 for a whole process). failed: why it
-    stopped, or None. dropped: whether it takes no further runs.
+    stopped, or None.
     """
 
-    def __init__(self, name: str, clock_name: str, run: "Callable[[], float]"):
-        self.name, self.clock_name, self.run = name, clock_name, run
+    def __init__(self, name: str, run: "Callable[[], float]"):
+        self.name, self.run = name, run
         self.timings = Timings()
         self.failed: str | None = None
-        self.dropped = False
         self.warm_up: float | None = None  # of the uncounted run, in seconds
         self.first: float | None = None  # the same, over the divisor
 
@@ -98,7 +115,7 @@ def seconds_left(cases: "list[Timed]", runs: int, most_seconds: float) -> "float
     """
     left = 0.0
     for case in cases:
-        if case.failed is not None or case.dropped:
+        if case.failed is not None:
             continue
         if case.warm_up is None or case.first is None or not len(case.timings):
             return None
@@ -113,24 +130,20 @@ def interleave(
     most_seconds: float,
     on_run: "Callable[[Timed, int, float], None]" = lambda case, round, seconds: None,
     on_begin: "Callable[[Timed, int], None]" = lambda case, round: None,
-    goes_on: "Callable[[int], bool]" = lambda round: True,
     clock: "Callable[[], float]" = perf_counter,
 ) -> None:
     """Warm up cold cases, then run each `runs` times, in rounds, so that a disturbance affects all.
 
     A case that would exceed `most_seconds` gets fewer runs, at least three; one that raises an Exception is dropped.
-    on_begin: receives (case, round). on_run: also the seconds over the divisor. goes_on: receives each counted round,
-    from 0 on, before it; may drop cases; False ends all.
+    on_begin: receives (case, round). on_run: also the seconds over the divisor.
     """
     for round in range(WARM_UP, runs):
         if round != WARM_UP and all(
-            case.failed is not None or case.dropped or round >= case.planned(runs, most_seconds) for case in cases
+            case.failed is not None or round >= case.planned(runs, most_seconds) for case in cases
         ):
             break
-        if round != WARM_UP and not goes_on(round):
-            break
         for case in cases:
-            if case.failed is not None or case.dropped:
+            if case.failed is not None:
                 continue
             if case.warm_up is not None if round == WARM_UP else round >= case.planned(runs, most_seconds):
                 continue
@@ -147,3 +160,79 @@ def interleave(
             else:
                 case.timings.seconds.append(whole / divisor)
             on_run(case, round, whole / divisor)
+
+
+class Runner(Protocol):
+    """A model that takes part."""
+
+    timings: Timings  # seconds a row, of one thread
+    count: int  # rows of a run
+
+    def prepare(self, count: int) -> None:
+        """Take `count` evenly spread rows for the next runs."""
+
+    def run(self) -> None:
+        """Predict these rows."""
+
+
+def run_once(runner: Runner, count: int, clock: "Callable[[], float]" = thread_time, warm: bool = False) -> float:
+    """Return the processor seconds a row of one thread that predicts `count` rows. warm: after an uncounted run."""
+    runner.prepare(count)
+    with threads_here(1):
+        if warm:
+            runner.run()
+        start = clock()
+        runner.run()
+        return max(clock() - start, 1e-9) / count
+
+
+def warm_up(runner: Runner, rows: int, clock: "Callable[[], float]" = thread_time) -> float:
+    """Time a few rows, choose the number of rows of a run, and return rough seconds a row."""
+    few = min(rows, _LEAST_ROWS)
+    seconds = min(run_once(runner, few, clock) for _ in range(2))
+    runner.count = max(few, min(rows, int(_RUN_SECONDS / seconds)))
+    return min(run_once(runner, runner.count, clock) for _ in range(2))
+
+
+def race(
+    runners: "Sequence[Runner]",
+    seconds: float,
+    clock: "Callable[[], float]" = thread_time,
+    keep: "Runner | None" = None,
+) -> None:
+    """Time models that `warm_up` has prepared, until one is the fastest, or about `seconds` are spent.
+
+    keep: is never dropped, as the others are compared with it.
+    """
+    left, rounds, spent = list(runners), _FIRST_ROUNDS, 0.0
+    done = 0
+    while len(left) > (keep in left) and done < _MOST_ROUNDS:
+        for _ in range(rounds):
+            for each in left:
+                short = len(each.timings) > 0 and each.timings.median * each.count < _SHORT_SECONDS
+                taken = run_once(each, each.count, clock, short)
+                each.timings.seconds.append(taken)
+                spent += taken * each.count
+        done += rounds
+        rounds = done
+        best = min(left, key=lambda each: each.timings.median)
+        left = [each for each in left if each is keep or each is best or not _slower(each.timings, best.timings)]
+        if spent >= seconds or (done > _FIRST_ROUNDS and len(left) <= 1 + (keep in left and keep is not best)):
+            return
+
+
+def _slower(one: Timings, other: Timings) -> bool:
+    error = _ERRORS * sqrt(median_error(one) ** 2 + median_error(other) ** 2)
+    return one.median > max(_CLEARLY * other.median, other.median + error)
+
+
+def median_error(timings: Timings) -> float:
+    """Return the standard error of a median, of runs with normal errors."""
+    return 1.2533 * timings.spread / sqrt(len(timings)) if len(timings) > 1 else inf
+
+
+def factor(one: Timings, other: Timings, reading: float) -> "tuple[float, float]":
+    """Return the first model's time over the other's, with `reading` seconds a row in both, and the ratio's error."""
+    mine, its = reading + other.median, reading + one.median
+    ratio = its / mine
+    return ratio, ratio * sqrt((median_error(one) / its) ** 2 + (median_error(other) / mine) ** 2)

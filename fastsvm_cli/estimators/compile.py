@@ -349,20 +349,20 @@ def _choose(
     max_size: float,
     time_limit: float,
 ) -> FastSVM:
-    from fastsvm_cli.benchmarks.chooser import choose
+    from fastsvm_cli.benchmarks.chooser import Choosing
 
     def fast_of(model: Model, exact: bool) -> FastSVM:
         return _predictor(found, source, model, options={}, exact=exact)
 
     with in_python(), _one_blas_thread():
-        choice = choose(
+        choice = Choosing(
             source,
             ArrayRows(X, fast_of, lambda some: labelled_chunks(some, found, "auto")),
             budget,
             time_limit=time_limit,
             max_bytes=max_size * 1e6,
             on_progress=on_progress,
-        )
+        ).run()
         attempts = Attempts(choice)
     if choice.interrupted is not None:
         raise choice.interrupted

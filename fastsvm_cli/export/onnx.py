@@ -12,11 +12,9 @@ from fastsvm_cli import __version__
 from fastsvm_cli._native import class_pairs
 from fastsvm_cli.errors import FileError, ModelFormatError
 from fastsvm_cli.export.description import Description, KernelSums, Polynomials, Samples, monomials
-from fastsvm_cli.export.numbers import check_range
-from fastsvm_cli.export.onnx_answers import Answers
-from fastsvm_cli.export.onnx_graph import Graph
+from fastsvm_cli.export.onnx_graph import Answers, Graph
+from fastsvm_cli.export.precision import AT_ONCE, check_range, unit
 from fastsvm_cli.export.radius import Radius, radius_of, rounded_up
-from fastsvm_cli.export.tolerance import AT_ONCE, unit
 
 if TYPE_CHECKING:
     from fastsvm_cli.export import check

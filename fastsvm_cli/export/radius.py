@@ -16,7 +16,7 @@ import numpy as np
 
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.export.description import KernelSums, Polynomials, orderings, pair_coefficients
-from fastsvm_cli.export.tolerance import EXP, path_length, sum_length, unit
+from fastsvm_cli.export.precision import EXP, path_length, sum_length, unit
 
 if TYPE_CHECKING:
     from fastsvm_cli.export.description import Description, Expansion

@@ -1,11 +1,11 @@
-"""Style of every figure: one column wide, readable by the colour-blind, reproducible bytes."""
+"""What all figures share: a column's width, colours for the colour-blind, an axis of shares, reproducible bytes."""
 
 import io
 import os
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from math import ceil, floor, log10
+from math import ceil, floor, inf, log10
 from typing import Any
 
 import matplotlib
@@ -14,49 +14,29 @@ from matplotlib.axis import Axis
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
-from matplotlib.transforms import blended_transform_factory
+from matplotlib.scale import SymmetricalLogScale
 
 from fastsvm_cli.text.output import Output
 
 #: Column width in inches.
 WIDTH = 3.3
-#: Type size in points.
-TYPE = 7.0
-# Inches from the edge to a label's middle.
-_EDGE = 0.075
-#: Points per inch.
-INCH = 72.0
-
 #: Okabe and Ito, Color Universal Design (2008).
-BLACK, ORANGE, SKY_BLUE, GREEN, YELLOW, BLUE, VERMILLION, PURPLE = (
+BLACK, ORANGE, SKY_BLUE, GREEN, BLUE, VERMILLION, PURPLE = (
     "#000000",
     "#E69F00",
     "#56B4E9",
     "#009E73",
-    "#F0E442",
     "#0072B2",
     "#D55E00",
     "#CC79A7",
 )
+_LEGEND_LINE = 0.15  # inches
 
 # matplotlib types its keys as literals, which differ by version.
 _STYLE: dict[Any, object] = {
-    "font.family": "DejaVu Sans",  # ships with matplotlib
-    "font.size": TYPE,
-    "axes.titlesize": TYPE,
-    "axes.labelsize": TYPE,
-    "xtick.labelsize": TYPE,
-    "ytick.labelsize": TYPE,
-    "legend.fontsize": TYPE,
-    "axes.linewidth": 0.5,
-    "axes.labelpad": 2.0,
-    "xtick.major.width": 0.5,
-    "ytick.major.width": 0.5,
-    "xtick.major.size": 2.5,
-    "ytick.major.size": 2.5,
-    "xtick.major.pad": 2.0,
-    "ytick.major.pad": 2.0,
+    "backend": "agg",
+    "font.size": 7.0,
+    "axes.titlesize": "medium",
     "axes.grid": True,
     "axes.axisbelow": True,
     "grid.color": "0.9",
@@ -73,7 +53,7 @@ _STYLE: dict[Any, object] = {
 @contextmanager
 def applied() -> "Iterator[None]":
     """Apply the style of all figures inside a block."""
-    with matplotlib.rc_context({**matplotlib.rcParamsDefault, **_STYLE, "backend": "agg"}), warnings.catch_warnings():
+    with matplotlib.rc_context({**matplotlib.rcParamsDefault, **_STYLE}), warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph")  # missing glyphs are drawn as boxes
         yield
 
@@ -101,7 +81,7 @@ def write(figure: Figure, path: str) -> None:
         output.write(drawn)
 
 
-def printable(name: str, most: int = 26) -> str:
+def printable(name: str, most: int) -> str:
     """Make a name drawable; cut out the middle of a long one."""
     text = os.fsencode(name).decode("utf-8", "replace")
     text = "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in text)
@@ -110,30 +90,44 @@ def printable(name: str, most: int = 26) -> str:
     return text[: (most - 1) // 2] + "\N{HORIZONTAL ELLIPSIS}" + text[len(text) - most // 2 :]
 
 
-def panel(figure: Figure, left: float, bottom: float, right: float, top: float) -> Axes:
-    """Add a panel to a figure, and return it. Edges: in inches from the lower left corner."""
+def points(
+    axes: Axes, x: "Sequence[float]", y: "Sequence[float]", marker: str, colour: str, gid: str, size: float = 5
+) -> Line2D:
+    """Draw points, and return them. size: in points."""
+    (line,) = axes.plot(
+        x, y, linestyle="none", marker=marker, color=colour, markersize=size, zorder=3, gid=gid, clip_on=False
+    )
+    return line
+
+
+def ring(axes: Axes, x: float, y: float, words: str) -> None:
+    """Draw a ring around a point. words: in the legend."""
+    points(axes, [x], [y], "o", BLACK, "picked", 9).set(fillstyle="none", label=words)
+
+
+def finish(figure: Figure, entries: "Sequence[str]", columns: int) -> None:
+    """Draw the legend in new space below the panels, and lay out everything for good.
+
+    entries: labels of lines, in order; some may be missing or given twice.
+    """
+    lines = {line.get_label(): line for axes in figure.axes for line in axes.lines}
+    handles = [lines[words] for words in dict.fromkeys(entries) if words in lines]
     width, height = figure.get_size_inches()
-    return figure.add_axes((left / width, bottom / height, (right - left) / width, (top - bottom) / height))
-
-
-def set_side_label(axis: Axes, words: str, side: str = "left") -> None:
-    """Set the label of a vertical axis at the figure's edge."""
-    figure = axis.figure
-    assert isinstance(figure, Figure)
-    across = _EDGE / WIDTH if side == "left" else 1 - _EDGE / WIDTH
-    axis.set_ylabel(words, va="center")
-    axis.yaxis.set_label_coords(across, 0.5, blended_transform_factory(figure.transFigure, axis.transAxes))
-
-
-def set_title(axis: Axes, names: "Sequence[str]", words: str, pad: float = 3.0) -> None:
-    """Set a panel's title, words with a {} per name; names are shortened to fit."""
-    figure = axis.figure
-    assert isinstance(figure, Figure) and isinstance(figure.canvas, FigureCanvasAgg)
-    for most in range(30, 5, -1):
-        title = axis.set_title(words.format(*(printable(name, most) for name in names)), loc="left", pad=pad)
-        # The font of an SVG's viewer may be wider.
-        if title.get_window_extent(figure.canvas.get_renderer()).x1 <= 0.96 * figure.bbox.x1:
-            return
+    below = _LEGEND_LINE * ceil(len(handles) / columns) + 0.04
+    figure.set_size_inches(width, height + below)
+    figure.legend(
+        handles=handles,
+        loc="lower center",
+        ncol=columns,
+        frameon=False,
+        handlelength=1.4,
+        columnspacing=0.8,
+        borderpad=0,
+    )
+    share = below / (height + below)
+    figure.set_layout_engine("constrained", rect=(0, share, 1, 1 - share))
+    figure.draw_without_rendering()
+    figure.set_layout_engine("none")
 
 
 def short_number(value: float) -> str:
@@ -156,41 +150,34 @@ def ticks_between(low: float, high: float, most: int = 5) -> "list[float]":
     return found[:: max(1, step)]
 
 
-def set_ticks(axis: Axis, at: "list[float]", words: "list[str]") -> None:
-    """Set the ticks of an axis and their labels."""
-    axis.set_major_locator(FixedLocator(at))
-    axis.set_major_formatter(FixedFormatter(words))
-    axis.set_minor_locator(NullLocator())
+def set_log_ticks(axis: Axis) -> None:
+    """Set and label few ticks of a logarithmic axis whose limits are final."""
+    ticks = ticks_between(*axis.get_view_interval())
+    axis.set_ticks(ticks, labels=[short_number(tick) for tick in ticks])
+    axis.set_ticks([], minor=True)
 
 
-#: Inches: left of panels (vertical axis), above (title) and below them (horizontal axis).
-LEFT, TITLE, BELOW = 0.46, 0.17, 0.36
-_BETWEEN = 0.09
+def scale_shares(
+    axes: Axes, side: str, shares: "Sequence[tuple[float, float]]", none: int, zero: str, cut: bool
+) -> float:
+    """Scale an axis of shares in percent that are often 0, and return where its logarithmic part begins.
 
-
-def two_panels(height: float, right: float, legend: float) -> "tuple[Figure, Axes, Axes]":
-    """Return a figure, and its two panels, one above the other.
-
-    height: of a panel; right: margin; legend: space below; all in inches.
+    Zeros have a grey band before it. side: "x" or "y". shares: above 0, with the upper ends of their intervals. none:
+    number of zeros. zero: label of the band. cut: whether no share is above 100 %.
     """
-    whole = TITLE + 2 * height + _BETWEEN + BELOW + legend
-    figure = empty_figure(whole)
-    upper = panel(figure, LEFT, whole - TITLE - height, WIDTH - right, whole - TITLE)
-    lower = panel(figure, LEFT, legend + BELOW, WIDTH - right, legend + BELOW + height)
-    return figure, upper, lower
-
-
-def draw_legend(figure: Figure, entries: "list[Line2D]", columns: int) -> None:
-    """Draw the legend below the panels."""
-    figure.legend(
-        handles=entries,
-        loc="lower left",
-        bbox_to_anchor=(0.02, 0.0),
-        ncol=columns,
-        frameon=False,
-        columnspacing=0.8,
-        handletextpad=0.2,
-        handlelength=1.4,
-        labelspacing=0.35,
-        borderpad=0.2,
-    )
+    first = min((share for share, _ in shares), default=1.6) / 1.6
+    last = min(max(10 * first, *(1.3 * high for _, high in shares)), 112 if cut else inf) if shares else first
+    first = min(first, last / 10) if shares else first
+    part = min(0.42, 0.2 + 0.015 * none)  # of the panel
+    linear = 0.9 * part / (1 - part) * log10(last / first) if shares else 1.0
+    banded = none > 0 or not shares
+    axis = axes.xaxis if side == "x" else axes.yaxis
+    scale = SymmetricalLogScale(axis, linthresh=first, linscale=linear)
+    axes.set(**{f"{side}scale": scale, f"{side}lim": (0 if banded else first, last)})
+    ticks = ticks_between(first, last) if shares else []
+    words = [zero] * banded + [short_number(tick) for tick in ticks]
+    axis.set_ticks([first / 2] * banded + ticks, labels=words)
+    axis.set_ticks([], minor=True)
+    if banded:
+        (axes.axvspan if side == "x" else axes.axhspan)(0, first, color="0.95", linewidth=0, zorder=0, gid="band of 0")
+    return first

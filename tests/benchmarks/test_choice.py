@@ -8,8 +8,7 @@ import pytest
 from scipy.stats import binomtest
 
 from fastsvm_cli.benchmarks.bench_run import Bench
-from fastsvm_cli.benchmarks.choice import Candidate, pick, within
-from fastsvm_cli.benchmarks.conclusion import conclusion
+from fastsvm_cli.benchmarks.conclusion import Candidate, conclusion, pick, within
 from fastsvm_cli.benchmarks.timing import Timings
 from fastsvm_cli.comparisons.budget import Budget
 from fastsvm_cli.comparisons.changed import Changed

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from fastsvm_cli.benchmarks import choice_report, chooser
-from fastsvm_cli.benchmarks.chooser import Clocks, choose
+from fastsvm_cli.benchmarks.chooser import Choosing, Clocks
 from fastsvm_cli.comparisons.budget import Budget, bound
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.methods.compilation import CompiledModel, read_source
@@ -94,7 +94,7 @@ def run(monkeypatch):
         rows = Rows(time, source)
         rows.reading = reading
         how = {"time_limit": time_limit, "max_bytes": 1e6, "clocks": Clocks(time, time)}
-        found = choose(source, rows, Budget(0.005, each_class), **how)
+        found = Choosing(source, rows, Budget(0.005, each_class), **how).run()
         given = {name: [*options] for name, options in compiled}
         return SimpleNamespace(choice=found, given=given, results=dict(results))
 

@@ -5,8 +5,7 @@ from math import inf
 import numpy as np
 import pytest
 
-from fastsvm_cli.benchmarks.race import factor, median_error, race, run_once, warm_up
-from fastsvm_cli.benchmarks.timing import Timings
+from fastsvm_cli.benchmarks.timing import Timings, factor, median_error, race, run_once, warm_up
 from support.benching import Clock
 
 

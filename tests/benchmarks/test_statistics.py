@@ -15,7 +15,7 @@ from libsvm.svmutil import svm_predict as libsvm_predict
 from scipy.stats import binom
 
 from fastsvm_cli.benchmarks import bench_run as bench_cases
-from fastsvm_cli.benchmarks import child_processes, environment, timing
+from fastsvm_cli.benchmarks import environment, timing
 from fastsvm_cli.benchmarks.timing import Timed, Timings, interleave, speed_up
 from fastsvm_cli.commands.bench import command
 from fastsvm_cli.comparisons.sampled import rms_interval_95
@@ -69,7 +69,7 @@ def timed(name, seconds, log, clock, divisor=1.0):
         clock.now += took
         return divisor
 
-    return Timed(name, "a clock", once)
+    return Timed(name, once)
 
 
 def test_cases_take_turns_and_the_warm_up_is_not_counted():
@@ -181,7 +181,7 @@ def test_tables_and_json_have_the_statistics_of_the_runs(tmp_path, monkeypatch, 
     for option in ("--json", "--all"):
         theatre = Theatre(labels, ROWS)
         with monkeypatch.context() as patch:
-            patch.setattr(child_processes, "run", theatre.process_run)
+            patch.setattr(bench_cases, "run_process", theatre.process_run)
             patch.setattr(time, "perf_counter", theatre.clock)
             patch.setattr(bench_cases, "predict", theatre.predict)
             patch.setattr(bench_cases, "LibsvmScoring", theatre.libsvm)

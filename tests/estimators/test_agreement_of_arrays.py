@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import fastsvm_cli
-from fastsvm_cli.benchmarks import race
+from fastsvm_cli.benchmarks import timing
 from fastsvm_cli.benchmarks.quality import interval_95, upper_95
 from fastsvm_cli.comparisons.budget import Budget
 from fastsvm_cli.estimators.agreement import Agreement
@@ -126,7 +126,7 @@ def test_a_picture_of_a_regression_knows_no_labels(pyplot):
 @pytest.fixture
 def costs(monkeypatch):
     """Set seconds a row: costs(of), of an Entrant."""
-    return lambda of: monkeypatch.setattr(race, "run_once", lambda runner, *given: of(runner))
+    return lambda of: monkeypatch.setattr(timing, "run_once", lambda runner, *given: of(runner))
 
 
 def degree_of(entrant):

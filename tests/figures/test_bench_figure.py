@@ -7,8 +7,7 @@ import matplotlib
 import numpy as np
 import pytest
 
-from fastsvm_cli.figures.bench import draw
-from fastsvm_cli.figures.marks import mark_of, short_name
+from fastsvm_cli.figures.bench import draw, mark_of, name_of
 from fastsvm_cli.figures.style import content
 from support.drawing import bench_document, boxes_of, fits_a_column, points, texts, with_gid
 from support.paths import SCRIPTS
@@ -50,14 +49,14 @@ def test_every_case_and_both_intervals_are_where_their_numbers_say(document, fig
         assert seen == {f"case {at}" for at in cases}
         heights = {f"case {at}": rows / case[key]["median"] for at, case in cases.items()}
         assert {gid: found[gid][0][0][1] for gid in heights} == pytest.approx(heights)
-        places = {f"case {at}": np.log10(100 * case["distance"]) for at, case in cases.items() if case["distance"]}
+        places = {f"case {at}": 100 * case["distance"] for at, case in cases.items() if case["distance"]}
         assert {gid: found[gid][0][0][0] for gid in places} == pytest.approx(places)
         for gid in seen:
             (((x, y),),) = found[gid]
             assert axis.get_xlim()[0] < x < axis.get_xlim()[1] and axis.get_ylim()[0] < y < axis.get_ylim()[1]
         times = sorted(tuple(rows / end for end in case[key]["interval_95"][::-1]) for case in cases.values())
         assert np.allclose(sorted(tuple(line[:, 1]) for line in found["interval of time"]), times, rtol=1e-9)
-        highs = sorted(np.log10(100 * case["distance_95"][1]) for case in distant)
+        highs = sorted(100 * case["distance_95"][1] for case in distant)
         assert sorted(line[1, 0] for line in found["interval of distance"]) == pytest.approx(highs)
         reference = next(at for at, case in cases.items() if case["name"] == document["references"][clock])
         y = found[f"case {reference}"][0][0][1]
@@ -74,7 +73,7 @@ def test_labels_are_of_what_matters_and_overlap_nowhere(document, figure):
         cases = list(shown(document, clock).values())
         wanted = [case for case in cases if case["role"] in ("reference", "exact") or case["name"] in named]
         found = [text for text in axis.texts if text.get_gid() == "label"]
-        assert {text.get_text() for text in found} <= {short_name(case) for case in wanted}
+        assert {text.get_text() for text in found} <= {name_of(case) for case in wanted}
         boxes, inside = boxes_of(figure, found), axis.get_window_extent(renderer)
         marks = [line.get_window_extent(renderer) for line in axis.lines if str(line.get_gid()).startswith("case ")]
         for at, (text, box) in enumerate(zip(found, boxes)):
@@ -82,7 +81,7 @@ def test_labels_are_of_what_matters_and_overlap_nowhere(document, figure):
             assert not any(box.overlaps(other) for other in beside), text.get_text()
             assert inside.x0 <= box.x0 and box.x1 <= inside.x1 and inside.y0 <= box.y0 and box.y1 <= inside.y1
         (bold,) = [text.get_text() for text in found if text.get_weight() == "bold"]
-        assert bold == short_name(next(case for case in cases if case["name"] == document["picked"]))
+        assert bold == name_of(next(case for case in cases if case["name"] == document["picked"]))
 
 
 def test_the_legend_has_every_method_and_hides_none_in_a_columns_width(document, figure):

@@ -15,7 +15,7 @@ from fastsvm_cli.methods.approx.grade import by_degree
 from fastsvm_cli.models import load_model
 from fastsvm_cli.models.base import Precision
 from fastsvm_cli.text.read_rows import read_chunks
-from support.drawing import boxes_of, fits_a_column, points, texts
+from support.drawing import boxes_of, fits_a_column, points
 
 
 @pytest.fixture(scope="module")
@@ -32,6 +32,11 @@ def measured(models_folder):
         return [(each.degree, each.size, rows) for each, rows in zip(found, seen)]
 
     return of
+
+
+def entries(figure):
+    """Texts of the legend."""
+    return [text.get_text() for text in figure.legends[0].get_texts()]
 
 
 def proven(degree, size, seen):
@@ -78,13 +83,14 @@ def test_a_line_for_each_degree_ends_at_the_share_it_proves(measured):
     found = [proven(*each) for each in measured("rings")]
     assert [each.degree for each in found] == [1, 2, 3, 4]
     figure = draw("rings.rows", "rings.model", found)
-    curves, bars = points(figure.axes[0]), figure.axes[1]
-    for each, bar in zip(found, bars.patches):
+    curves = points(figure.axes[0])
+    for each in found:
         (line,), (every,) = curves[f"proven {each.words}"], curves[f"rows {each.words}"]
-        assert line[-1, 1] == pytest.approx(100 * each.proven / each.rows) == bar.get_width() and every[-1, 1] == 100
+        assert line[-1, 1] == pytest.approx(100 * each.proven / each.rows) and every[-1, 1] == 100
         assert (np.diff(line[:, 1]) >= 0).all() and (line[:, 1] <= every[:, 1]).all()
     assert found[1].proven < found[3].proven, "the data tells the degrees apart"
-    boxes = boxes_of(figure, [text for text in bars.texts if text.get_text()])
+    boxes = boxes_of(figure, figure.legends[0].get_texts())
+    assert len(boxes) == len(found) + 2
     assert not any(box.overlaps(other) for at, box in enumerate(boxes) for other in boxes[:at])
     assert fits_a_column(figure)
     assert content(figure, "svg") == content(draw("rings.rows", "rings.model", found), "svg")
@@ -93,17 +99,17 @@ def test_a_line_for_each_degree_ends_at_the_share_it_proves(measured):
 def test_percents_say_all_of_all_rows_alone():
     one = Proven("degree 2", 2, 1000, 100_000, 99_999, [(0.1, 100_000, 99_999)], 0.1, 0.1)
     for number, words in ((100_000, "100 %"), (99_999, "99.9990 %"), (0, "0 %"), (50_000, "50.0 %"), (7, "0.0070 %")):
-        found = texts(draw("d", "m", [one._replace(proven=number)]).axes[1])
-        assert any(text.startswith(words) for text in found), (words, found)
+        found = entries(draw("d", "m", [one._replace(proven=number)]))
+        assert found[0].startswith(f"degree 2: {words}"), (words, found)
 
 
 @pytest.mark.full
 def test_a_regression_has_radii_alone(measured):
     found = [proven(*each) for each in measured("waves")]
     figure = draw("waves.rows", "waves.model", found)
-    assert not figure.axes[1].patches and not figure.legends
+    assert not any(name.startswith("proven") for name in points(figure.axes[0]))
     assert points(figure.axes[0])["rows degree 3"][0][-1, 1] == 100
-    assert any(f"radius of half: {found[2].median:.2g}" in text for text in texts(figure.axes[1]))
+    assert any(f"radius of half: {found[2].median:.2g}" in text for text in entries(figure))
 
 
 @pytest.mark.full

@@ -75,12 +75,12 @@ def test_numbers_stand_where_they_belong():
     upper, lower = map(points, figure.axes)
     band = figure.axes[0].patches[0].get_extents().transformed(figure.axes[0].transData.inverted())
     zero = upper["finished"][2][0][1]
-    border = np.log10(0.2) - 0.2  # the band of 0 has no scale
-    lows = [max(np.log10(100 * each.distance_95[0]), border) for each in found.sizes[:2]]
-    highs = [np.log10(100 * each.distance_95[1]) for each in found.sizes]
+    border = band.y1  # the band of 0 has no scale
+    lows = [max(100 * each.distance_95[0], border) for each in found.sizes[:2]]
+    highs = [100 * each.distance_95[1] for each in found.sizes]
     # Of each panel: what must be drawn -> numbers.
     for drawn, expected in (
-        (np.concatenate(upper["finished"]), [(10, np.log10(2)), (20, np.log10(0.2)), (40, zero)]),
+        (np.concatenate(upper["finished"]), [(10, 2), (20, 0.2), (40, zero)]),
         (np.concatenate(lower["finished"]), [(10, 1.0), (20, 2.0), (40, 3.0)]),
         ([each[0][0] for each in (upper["picked"][0], lower["picked"][0])], [40, 40]),
         ([line[0, 1] for line in upper["interval of distance"][:2]], lows),

@@ -10,9 +10,8 @@ from fastsvm_cli.console.options import FileCommand
 from fastsvm_cli.console.scaling import read_scale_file, warn_of_scaling
 
 if TYPE_CHECKING:
-    from fastsvm_cli.benchmarks.bench_run import Bench
+    from fastsvm_cli.benchmarks.bench_run import Bench, Case
     from fastsvm_cli.benchmarks.conclusion import Conclusion
-    from fastsvm_cli.benchmarks.table_row import Case
 
 
 @click.command("bench", cls=FileCommand, params=BenchOptions.parameters())
@@ -60,8 +59,7 @@ def _compare(options: BenchOptions) -> None:
     from fastsvm_cli.benchmarks import environment, report
     from fastsvm_cli.benchmarks.bench_run import Bench
     from fastsvm_cli.benchmarks.conclusion import Conclusion, conclusion
-    from fastsvm_cli.commands.bench.measuring import Measuring
-    from fastsvm_cli.commands.bench.screen import BenchScreen
+    from fastsvm_cli.commands.bench.measuring import BenchScreen, Measuring
     from fastsvm_cli.errors import FileError
     from fastsvm_cli.methods.training import load_libsvm
     from fastsvm_cli.system.interruption import raising, temporary_folder
@@ -87,9 +85,7 @@ def _compare(options: BenchOptions) -> None:
         )
         warn_of_scaling(scaling, options.quiet)
         options.check_model(bench.model)
-        only = bench.answers.only_label
-        if only is not None:
-            options.note(f"Note: the exact model answers {only:g} for all rows: they tell little about any model.")
+        options.note_only_label(bench.answers.every_label, bench.model.header.regression)
         bench.add_references(libsvm=libsvm)
         bench.add_model(options.model_files[0], name="exact model", role="exact")
         named = [case for path in options.model_files[1:] for case in bench.add_model(path)]
@@ -147,7 +143,7 @@ def _print_conclusion(concluded: "Conclusion", stream: "TextIO") -> None:
 
 
 def _note_interruption(bench: "Bench", options: BenchOptions) -> None:
-    from fastsvm_cli.benchmarks.table_row import END_TO_END, SCORING
+    from fastsvm_cli.benchmarks.bench_run import END_TO_END, SCORING
     from fastsvm_cli.console.terminal import print_sentence
 
     if not any(case.timings(END_TO_END) is not None for case in bench.cases):

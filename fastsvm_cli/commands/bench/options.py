@@ -1,7 +1,7 @@
 """Options of ``fastsvm bench``."""
 
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -173,3 +173,11 @@ class BenchOptions(shared.Options):
         """Print a sentence on standard error, unless quiet."""
         if not self.quiet:
             print(words, file=sys.stderr)
+
+    def note_only_label(self, labels: Any, regression: bool) -> None:
+        """Note that the exact model's labels of all rows, an array, are the same, if they are."""
+        from fastsvm_cli.benchmarks.quality import only_label
+
+        only = only_label(labels, regression)
+        if only is not None:
+            self.note(f"Note: the exact model answers {only:g} for all rows: they tell little about any model.")

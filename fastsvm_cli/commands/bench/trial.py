@@ -24,8 +24,7 @@ def choose_model(options: "BenchOptions") -> None:
 
 def _choose(options: "BenchOptions") -> None:
     from fastsvm_cli.benchmarks import choice_report, environment
-    from fastsvm_cli.benchmarks.chooser import choose
-    from fastsvm_cli.benchmarks.file_rows import FileRows
+    from fastsvm_cli.benchmarks.chooser import Choosing, FileRows
     from fastsvm_cli.console.progress import Progress
     from fastsvm_cli.methods.compilation import read_source
     from fastsvm_cli.text.numbers import json_document
@@ -39,17 +38,15 @@ def _choose(options: "BenchOptions") -> None:
         rows = FileRows(options.test_file, source.model, scaling)
         warn_of_scaling(scaling, options.quiet)
         options.check_model(source.model)
-        only = rows.only_label
-        if only is not None:
-            options.note(f"Note: the exact model answers {only:g} for all rows: they tell little about any model.")
-        choice = choose(
+        options.note_only_label(rows.answers(source.model, False), source.model.header.regression)
+        choice = Choosing(
             source,
             rows,
             rule,
             time_limit=options.time_limit,
             max_bytes=options.max_size * 1e6,
             on_progress=progress,
-        )
+        ).run()
     machine = environment.describe(options.threads)
     commands = choice_report.commands(choice, options.test_file, model_file, scaling, options.keep)
     document = choice_report.document(

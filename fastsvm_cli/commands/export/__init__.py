@@ -144,9 +144,9 @@ def command(**parsed):
       fastsvm export train.model train.onnx
     """
     from fastsvm_cli.export.description import describe
+    from fastsvm_cli.export.precision import largest_move
     from fastsvm_cli.export.targets import Options as TargetOptions
     from fastsvm_cli.export.targets import export
-    from fastsvm_cli.export.tolerance import largest_move
     from fastsvm_cli.text.output import Output
 
     options = ExportOptions(**parsed)
