@@ -1,4 +1,4 @@
-// Bindings of engine/: model files.
+// Bindings of model files: headers, LIBSVM models and every compiled kind.
 #include "bind/fields.h"
 
 #include <nanobind/stl/optional.h>
@@ -8,19 +8,25 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "answers/predictions.h"
 #include "engine/checksum.h"
 #include "engine/header.h"
 #include "engine/libsvm_file.h"
+#include "engine/model.h"
 #include "engine/model_file.h"
 #include "engine/sha256.h"
 #include "exact/reference/kernel.h"
 #include "models/border.h"
+#include "models/cascade.h"
 #include "models/density.h"
 #include "models/geometry.h"
 #include "models/kind.h"
@@ -30,6 +36,71 @@
 
 using namespace nb::literals;
 using namespace fastsvm;
+
+namespace {
+
+using Numbers = std::optional<std::vector<double>>;
+using Wholes = std::optional<std::vector<int>>;
+
+// In a tuple, the field as bound, or nothing: arguments that every model needs precede those with a default.
+template <bool needed, class Member> auto bound_if(const HeaderField<Member>& of) {
+    constexpr bool parameter = std::is_same_v<Member, int> || std::is_same_v<Member, double>;
+    constexpr bool optional = std::is_same_v<Member, Numbers> || std::is_same_v<Member, Wholes>;
+    if constexpr (needed == (parameter || optional))
+        return std::tuple();
+    else if constexpr (needed)
+        return std::tuple(field(of.key, of.member));
+    else if constexpr (parameter)
+        return std::tuple(field(of.key, of.member, Member(0)));
+    else
+        return std::tuple(field(of.key, of.member, nb::none()));
+}
+
+void check_types(const Header& header) {
+    const auto kernels = kernel_names.begin() + libsvm_kernels;
+    if (std::find(svm_type_names.begin(), svm_type_names.end(), header.svm_type) == svm_type_names.end() ||
+        std::find(kernel_names.begin(), kernels, header.kernel_type) == kernels)
+        throw nb::value_error("no such svm_type or kernel_type");
+}
+
+}  // namespace
+
+void bind_header(nb::module_& m) {
+    m.attr("HEADER_KEYS") = nb::tuple(nb::cast(std::vector<std::string>(header_keys.begin(), header_keys.end())));
+    m.attr("SVM_TYPES") = nb::tuple(nb::cast(std::vector<std::string>(svm_type_names.begin(), svm_type_names.end())));
+
+    nb::class_<Header> header(
+        m, "Header",
+        "LIBSVM's keys before the support vectors, which compiled models keep. degree, gamma, coef0: 0 "
+        "if the kernel has none. nr_class: 2 for one-class and regression models. label, nr_sv: "
+        "(nr_class); None unless classification. rho, probA, probB: (pairs). prob_density_marks: (10).");
+    const auto bound = std::apply(
+        [](const auto&... of) { return std::tuple_cat(bound_if<true>(of)..., bound_if<false>(of)...); }, header_fields);
+    std::apply([&](const auto&... fields) { bind_checked_fields(header, check_types, fields...); }, bound);
+    header
+        .def(
+            "changed",
+            [](nb::handle self, const nb::kwargs& changes) {
+                nb::dict all;
+                for (const char* key : header_keys) all[key] = self.attr(key);
+                all.update(changes);
+                return self.type()(**all);
+            },
+            "changes"_a, nb::sig("def changed(self, **changes: typing.Any) -> Header"),
+            "A copy with other values for some arguments of the constructor.")
+        .def_prop_ro("classification", &Header::classification)
+        .def_prop_ro("regression", &Header::regression)
+        .def_prop_ro("elects", &Header::elects, "whether the prediction is one of at least two labels")
+        .def_prop_ro("has_probability", &Header::has_probability, "as LIBSVM's svm_check_probability_model")
+        .def_prop_ro("pairs", &Header::pairs)
+        .def_prop_ro(
+            "class_pairs", [](const Header& self) { return class_pairs(self.nr_class); },
+            "as class_pairs(nr_class); [(0, 0, 1)] without classes")
+        .def("task", &task_of)
+        .def("lines", &Header::lines, "The header's text.");
+    m.def("class_pairs", &class_pairs, "nr_class"_a,
+          "[(pair, i, j)] for classes i < j, in LIBSVM's order. A positive value votes for i.");
+}
 
 namespace {
 
@@ -341,4 +412,52 @@ void bind_model_files(nb::module_& m) {
         "(why a model (None: classes of rows) cannot embed the scaling of the file `name`, whether the reason is in "
         "the "
         "model), or None.");
+}
+
+void bind_cascade(nb::module_& m) {
+    bind_record<CascadeStage>(m, "CascadeStage",
+                              "A stage of a cascade. polynomial: (pairs, packed coefficients), coefficients: (pairs, "
+                              "vectors), both flat.",
+                              field("degree", &CascadeStage::degree), field("vectors", &CascadeStage::vectors),
+                              field("threshold", &CascadeStage::threshold),
+                              field<In::buffer>("polynomial", &CascadeStage::polynomial),
+                              field<In::buffer>("coefficients", &CascadeStage::coefficients))
+        .def_rw("threshold", &CascadeStage::threshold);
+    nb::class_<Cascade>(m, "Cascade", "Stages that give rows a label, or leave them.")
+        .def(nb::init<const SvmModel&, const std::vector<std::int64_t>&, std::vector<std::int32_t>, std::vector<double>,
+                      double, std::vector<CascadeStage>>(),
+             "exact"_a, "chosen"_a, "features"_a, "center"_a, "longest"_a, "stages"_a)
+        .def(
+            "label",
+            [](const Cascade& self, const Chunk& chunk) {
+                std::vector<std::int32_t> winner(static_cast<std::size_t>(chunk.rows->rows));
+                std::vector<std::int64_t> stopped(self.stages().size());
+                {
+                    const nb::gil_scoped_release release;
+                    self.label(*chunk.rows, winner.data(), stopped.data());
+                }
+                return std::pair(std::move(winner), std::move(stopped));
+            },
+            "chunk"_a, "(winner of each row or -1, rows answered by each stage)")
+        .def(
+            "margins",
+            [](const Cascade& self, const Chunk& chunk, std::size_t stage) {
+                std::vector<double> winner, margin(static_cast<std::size_t>(chunk.rows->rows));
+                {
+                    const nb::gil_scoped_release release;
+                    std::vector<std::int32_t> found(margin.size());
+                    self.margins(*chunk.rows, stage, found.data(), margin.data());
+                    winner.assign(found.begin(), found.end());
+                }
+                return std::pair(owned(std::move(winner)), owned(std::move(margin)));
+            },
+            "chunk"_a, "stage"_a, "(winner, margin) of each row in one stage.");
+    bind_kind<CascadeFile, std::shared_ptr<LibsvmFile>, WithExactFile>(
+        m, "CascadeFile", "A cascade.", "exact", field<In::argument>("fingerprint", &CascadeFile::fingerprint),
+        field("budget", &CascadeFile::budget), field("confidence", &CascadeFile::confidence),
+        field("tested", &CascadeFile::tested), field("differing", &CascadeFile::differing),
+        field<In::argument>("chosen", &CascadeFile::chosen), field<In::argument>("features", &CascadeFile::features),
+        field<In::argument>("center", &CascadeFile::center), field<In::argument>("longest", &CascadeFile::longest),
+        field("stages", &CascadeFile::stages))
+        .def("cascade", &CascadeFile::cascade, "The stages, without the exact model.");
 }

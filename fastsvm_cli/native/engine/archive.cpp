@@ -77,28 +77,6 @@ Rows Body::vectors(const Header& header, std::int64_t more, bool any_order) {
     return std::move(read.rows);
 }
 
-Rows Body::rows(std::int64_t count) {
-    const std::int64_t first_line = line();
-    Format format;
-    format.max_rows = count;
-    ParseResult read = parse(text.data() + at, text.size() - at, first_line, format);
-    at += read.consumed;
-    // The line `end` among the rows means that rows are missing.
-    if (read.rows.rows < count && (read.error.empty() || text.substr(at) == "end\n"))
-        throw ModelError(std::to_string(read.rows.rows) + " rows found, expected " + std::to_string(count),
-                         first_line + read.rows.rows);
-    if (!read.error.empty()) throw ModelError(read.error, read.error_line);
-    return std::move(read.rows);
-}
-
-std::vector<double> Body::numbers(std::int64_t count, bool single) {
-    if (!count) return {};
-    NumberLines read = read_numbers(text.data(), text.size(), static_cast<std::int64_t>(at), count, single);
-    if (!read.error.empty()) fail(read.error + " among " + std::to_string(count) + " numbers", read.at);
-    at = read.at;
-    return std::move(read.numbers);
-}
-
 std::vector<std::int64_t> Body::record(const std::string& word, std::size_t fields) {
     const std::size_t stop = std::min(text.find('\n', at), text.size());
     const std::string_view line = text.substr(at, stop - at);
@@ -201,6 +179,15 @@ bool Archive::begins_with(const std::string& word, bool present) const {
     return reads() ? body_->begins_with(word) : present;
 }
 
+std::vector<double> Archive::read(std::int64_t count, bool single) {
+    if (!count) return {};
+    NumberLines read =
+        fastsvm::read_numbers(body_->text.data(), body_->text.size(), static_cast<std::int64_t>(at()), count, single);
+    if (!read.error.empty()) body_->fail(read.error + " among " + std::to_string(count) + " numbers", read.at);
+    body_->at = read.at;
+    return std::move(read.numbers);
+}
+
 void Archive::number(double& number) {
     std::vector<double> alone{number};
     numbers(alone, 1, 1);
@@ -209,7 +196,7 @@ void Archive::number(double& number) {
 
 void Archive::numbers(std::vector<double>& numbers, std::int64_t lines, std::int64_t per_line, bool single) {
     const std::int64_t count = lines * per_line;
-    if (reads()) numbers = body_->numbers(count, single);
+    if (reads()) numbers = this->read(count, single);
     if (checks() && static_cast<std::int64_t>(numbers.size()) != count)
         throw std::invalid_argument("wrong number of values");
     if (!writes()) return;
@@ -227,7 +214,7 @@ void Archive::whole_numbers(std::vector<std::int64_t>& numbers, std::int64_t cou
     if (writes() && !numbers.empty()) written_ += in_header(numbers) + '\n';
     if (!reads()) return;
     const std::size_t start = at();
-    for (const double number : body_->numbers(count)) {
+    for (const double number : read(count)) {
         if (!(number >= 0 && number < static_cast<double>(limit) && number == std::trunc(number)))
             body_->fail(short_number(number) + " found, expected a whole number below " + std::to_string(limit), start);
         numbers.push_back(static_cast<std::int64_t>(number));
@@ -235,8 +222,20 @@ void Archive::whole_numbers(std::vector<std::int64_t>& numbers, std::int64_t cou
 }
 
 void Archive::rows(std::shared_ptr<const Rows>& rows, std::int64_t count) {
-    if (reads()) rows = std::make_shared<const Rows>(body_->rows(count));
     if (writes()) written_ += format_rows(*rows);
+    if (!reads()) return;
+    const std::int64_t first_line = body_->line();
+    const std::string_view rest = body_->text.substr(at());
+    Format format;
+    format.max_rows = count;
+    ParseResult read = parse(rest.data(), rest.size(), first_line, format);
+    body_->at += read.consumed;
+    // The line `end` among the rows means that rows are missing.
+    if (read.rows.rows < count && (read.error.empty() || body_->text.substr(at()) == "end\n"))
+        throw ModelError(std::to_string(read.rows.rows) + " rows found, expected " + std::to_string(count),
+                         first_line + read.rows.rows);
+    if (!read.error.empty()) throw ModelError(read.error, read.error_line);
+    rows = std::make_shared<const Rows>(std::move(read.rows));
 }
 
 void Archive::end(const std::string& after) {

@@ -33,10 +33,6 @@ public:
 
     // Reads the header's support vectors, then `more` rows. any_order: see Format.
     Rows vectors(const Header& header, std::int64_t more = 0, bool any_order = false);
-    // Reads the next `count` data rows.
-    Rows rows(std::int64_t count);
-    // Reads the next `count` numbers, which fill whole lines. single: they must be in single precision's range.
-    std::vector<double> numbers(std::int64_t count, bool single = false);
     // Reads the numbers of the next line, which has `word`, then `fields` whole numbers of 0 or more.
     std::vector<std::int64_t> record(const std::string& word, std::size_t fields = 0);
     // Whether the next line begins with this word.
@@ -124,6 +120,8 @@ public:
     [[noreturn]] void fail_header(const std::string& why) const;  // in its last line
 
 private:
+    // Reads the next `count` numbers, which fill whole lines. single: they must be in single precision's range.
+    std::vector<double> read(std::int64_t count, bool single = false);
     void check_count(const std::string& key, std::int64_t count) const;
 
     const Work work_;
