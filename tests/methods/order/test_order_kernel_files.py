@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from libsvm.svmutil import svm_read_problem, svm_save_model, svm_train
 
+import fastsvm_cli
 from support import oracles
 from support.paths import DATA, SCRIPTS
 from support.processes import outcome
@@ -81,6 +82,18 @@ def test_the_whole_path_of_a_kernel_that_libsvm_does_not_know(
     values = fastsvm("predict", "-q", "--values", folder / "test", "kernel.model.order").out
     kernel_values = fastsvm("predict", "-q", "--values", folder / "test.kernel", folder / "kernel.model").out
     np.testing.assert_allclose(numbers(values), numbers(kernel_values), atol=1e-9)
+
+
+def test_python_orders_such_a_kernel_too_of_rows_that_it_scales(kernel_files, tmp_path):
+    folder = kernel_files["exponential"]
+    twice = re.sub(r":(\S+)", lambda value: f":{2 * float(value[1])!r}", (folder / "train").read_text())
+    (tmp_path / "train").write_text(twice)
+    (tmp_path / "range").write_text("x\n-1 1\n" + "".join(f"{index} -2 2\n" for index in range(1, 61)))
+    given = {"kernel": "exponential", "gamma": 0.4, "on_progress": False}
+    model, rows = folder / "kernel.model", np.random.default_rng(0).random((50, 60))
+    plain = fastsvm_cli.compile(model, "triangle", vectors=folder / "train", **given)
+    scaled = fastsvm_cli.compile(model, "triangle", vectors=tmp_path / "train", scale=tmp_path / "range", **given)
+    np.testing.assert_allclose(scaled.decision_function(rows), plain.decision_function(rows), atol=1e-4)
 
 
 # ---- the script
