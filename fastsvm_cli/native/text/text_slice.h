@@ -77,7 +77,7 @@ public:
         return true;
     }
 
-    // Reads plain words (simd/text_loops.h) between p and `end` into the row. Returns where it stopped, or null if
+    // Reads plain words (simd/loops.h) between p and `end` into the row. Returns where it stopped, or null if
     // put() refuses one. last: previous index; set to the last one read.
     const char* take_plain(const char* p, const char* end, std::int64_t& last) {
         const auto read = loops().text->read_plain;
