@@ -115,26 +115,18 @@ class Bench:
 
         libsvm: whether to time LIBSVM in this process, too.
         """
-        if self._svm_predict is not None:
-            case = self._process(
-                Case("svm-predict", "reference", self.exact_file), [self._svm_predict], self._rows_file
-            )
-            self.cases.append(case)
+        program = [] if self._svm_predict is None else [self._svm_predict]
+        if program:
+            self._add_process("svm-predict", "reference", program, self._rows_file)
         if libsvm:
             self.cases.append(self._libsvm_in_process())
-        if self._svm_predict is not None:
-            self.cases.append(
-                self._process(
-                    Case("svm-predict, empty file", "start-up", self.exact_file), [self._svm_predict], self._empty
-                )
-            )
-        self.cases.append(
-            self._process(
-                Case("fastsvm, empty file", "start-up", self.exact_file),
-                [*self._fastsvm, "predict", *self.thread_words(), "-q"],
-                self._empty,
-            )
-        )
+        if program:
+            self._add_process("svm-predict, empty file", "start-up", program, self._empty)
+        words = [*self._fastsvm, "predict", *self.thread_words(), "-q"]
+        self._add_process("fastsvm, empty file", "start-up", words, self._empty)
+
+    def _add_process(self, name: str, role: str, words: "list[str]", rows: str) -> None:
+        self.cases.append(self._process(Case(name, role, self.exact_file), words, rows))
 
     def _libsvm_in_process(self) -> Case:
         case = Case("libsvm, in process", "reference", self.exact_file)

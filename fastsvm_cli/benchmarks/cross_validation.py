@@ -19,6 +19,14 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 
+class Setting(NamedTuple):
+    """Parameters of the models: gamma and C of the exact ones, degree of the expansions."""
+
+    gamma: float
+    cost: float
+    degree: int
+
+
 class Split(NamedTuple):
     """Result of one split of a cross-validation.
 
@@ -37,19 +45,16 @@ def cross_validate(
     chunks: "list[_native.Chunk]",
     path: str,
     splits: int,
+    setting: Setting,
     *,
-    cost: float,
-    gamma: float,
-    degree: int,
     folder: str,
     seed: int = 0,
     on_progress: "Callable[[float, str], None] | None" = None,
 ) -> "list[Split]":
     """Cross-validate C-SVMs with RBF kernels and their expansions, in stratified splits.
 
-    path: name of the data, for messages. cost: C. degree: of the expansion. folder: for models. on_progress: receives
-    the share that is done and words. Raises FileError unless labels are two or more whole numbers with `splits` rows
-    each.
+    path: name of the data, for messages. folder: for models. on_progress: receives the share that is done and words.
+    Raises FileError unless labels are two or more whole numbers with `splits` rows each.
     """
     labels = np.concatenate([np.asarray(chunk.leading)[:, 0] for chunk in chunks])
     found, counts = np.unique(labels, return_counts=True)
@@ -72,10 +77,10 @@ def cross_validate(
         exact = train(
             [labels[row] for row in training],
             [rows[row] for row in training],
-            f"-g {gamma!r} -c {cost!r}",
+            f"-g {setting.gamma!r} -c {setting.cost!r}",
             f"{folder}/split{split}.model",
         )
-        compiled = compile_maclaurin(exact, fingerprint="-", degree=degree)
+        compiled = compile_maclaurin(exact, fingerprint="-", degree=setting.degree)
         seen = agreement(compiled, exact, select_rows(chunks, np.flatnonzero(part == split).tolist()))
         out.append(
             Split(
@@ -91,15 +96,13 @@ def cross_validate(
     return out
 
 
-def as_json(data_file: str, splits: "list[Split]", *, gamma: float, cost: float, degree: int) -> str:
+def as_json(data_file: str, splits: "list[Split]", setting: Setting) -> str:
     """Return the JSON document of the splits."""
     exact, compiled, disagreement = _means(splits)
     document = {
         "fastsvm": __version__,
         "data_file": data_file,
-        "gamma": gamma,
-        "cost": cost,
-        "degree": degree,
+        **setting._asdict(),
         "splits": [split._asdict() for split in splits],
         "exact": exact,
         "compiled": compiled,
@@ -109,10 +112,11 @@ def as_json(data_file: str, splits: "list[Split]", *, gamma: float, cost: float,
 
 
 def as_table(
-    data_file: str, splits: "list[Split]", *, gamma: float, cost: float, degree: int, ascii_only: bool = False
+    data_file: str, splits: "list[Split]", setting: Setting, *, ascii_only: bool = False
 ) -> "list[Text | Table]":
     """Return the table of the splits, to print."""
     exact, compiled, disagreement = _means(splits)
+    gamma, cost, degree = setting
     title = f"{data_file}: {len(splits)} splits, gamma {gamma:g}, C {cost:g}, expansion of degree {degree}"
     heads = ("split", "rows", "support vectors", "exact", "compiled", "labels that differ")
     rows = [Row(str(at), [str(split.rows), str(split.vectors), *_shares(split)]) for at, split in enumerate(splits, 1)]

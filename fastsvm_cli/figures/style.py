@@ -35,6 +35,7 @@ _LEGEND_LINE = 0.15  # inches
 # matplotlib types its keys as literals, which differ by version.
 _STYLE: dict[Any, object] = {
     "backend": "agg",
+    "font.family": "DejaVu Sans",  # ships with matplotlib
     "font.size": 7.0,
     "axes.titlesize": "medium",
     "axes.grid": True,

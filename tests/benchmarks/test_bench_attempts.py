@@ -10,6 +10,7 @@ from libsvm.svmutil import svm_predict as libsvm_predict
 from libsvm.svmutil import svm_read_problem, svm_train
 
 from fastsvm_cli.benchmarks import cross_validation
+from fastsvm_cli.benchmarks.cross_validation import Setting
 from fastsvm_cli.text.read_rows import read_chunks
 from support.benching import ONE_THREAD, by_name, first_rows
 from support.training import train_on
@@ -95,7 +96,7 @@ def test_splits_are_disjoint_and_stratified_and_as_accurate_as_libsvm(tmp_path, 
     train_split = cross_validation.train
     monkeypatch.setattr(cross_validation, "train", lambda *given: trained.append(given[:2]) or train_split(*given))
     splits = cross_validation.cross_validate(
-        list(read_chunks(str(path))), str(path), 4, cost=2.0, gamma=0.05, degree=2, folder=str(tmp_path), seed=3
+        list(read_chunks(str(path))), str(path), 4, Setting(0.05, 2.0, 2), folder=str(tmp_path), seed=3
     )
     for split, (labels, rows) in zip(splits, trained, strict=True):
         taken = [place_of[str(row)] for row in rows]

@@ -9,7 +9,7 @@ from rich.cells import cell_len
 
 from fastsvm_cli.benchmarks.bench_run import Bench, Case
 from fastsvm_cli.benchmarks.conclusion import conclusion
-from fastsvm_cli.benchmarks.cross_validation import Split, as_table
+from fastsvm_cli.benchmarks.cross_validation import Setting, Split, as_table
 from fastsvm_cli.benchmarks.environment import run_process
 from fastsvm_cli.benchmarks.report import COLUMNS, hidden, shown
 from fastsvm_cli.benchmarks.timing import Timed, seconds_left
@@ -106,7 +106,7 @@ def test_tables_fit_any_width(benches, screen):
         text += f"--- {width} columns\n{table}"
     splits = [Split(1234, 23456, 0.98765, 0.9876, 0.00123), Split(1233, 23455, 0.91, 0.92, 0.5)]
     for width in (45, 80):
-        table = printed(as_table(LONG, splits, gamma=0.123456, cost=100.0, degree=3), width)
+        table = printed(as_table(LONG, splits, Setting(0.123456, 100.0, 3)), width)
         assert not [line for line in table.split("\n") if len(line) > width] and "…" not in table
         text += f"--- {width} columns\n{table}"
     screen("bench-widths", "".join(line.rstrip() + "\n" for line in text.splitlines()))

@@ -1,7 +1,7 @@
 """The command ``fastsvm bench``."""
 
 import sys
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, TextIO
 
 import click
 
@@ -59,7 +59,7 @@ def _compare(options: BenchOptions) -> None:
     from fastsvm_cli.benchmarks import environment, report
     from fastsvm_cli.benchmarks.bench_run import Bench
     from fastsvm_cli.benchmarks.conclusion import Conclusion, conclusion
-    from fastsvm_cli.commands.bench.measuring import BenchScreen, Measuring
+    from fastsvm_cli.commands.bench.measuring import BenchScreen, measure
     from fastsvm_cli.errors import FileError
     from fastsvm_cli.methods.training import load_libsvm
     from fastsvm_cli.system.interruption import raising, temporary_folder
@@ -92,7 +92,7 @@ def _compare(options: BenchOptions) -> None:
         interrupted, picked = None, None
         screen = stack.enter_context(BenchScreen(quiet=options.quiet))
         try:
-            picked = Measuring(bench, options, screen).measure(bench.cases)
+            picked = measure(bench, options, screen)
         except KeyboardInterrupt as stop:
             interrupted = stop
             bench.compare_outputs()
@@ -182,7 +182,7 @@ def _pass_or_fail(bench: "Bench", named: "list[Case]", options: BenchOptions) ->
 
 
 def _cross_validate(options: BenchOptions, splits: int) -> None:
-    from fastsvm_cli.benchmarks.cross_validation import as_json, as_table, cross_validate
+    from fastsvm_cli.benchmarks.cross_validation import Setting, as_json, as_table, cross_validate
     from fastsvm_cli.console.progress import Progress
     from fastsvm_cli.console.terminal import ascii_only, show
     from fastsvm_cli.errors import FileError
@@ -196,17 +196,14 @@ def _cross_validate(options: BenchOptions, splits: int) -> None:
     warn_of_scaling(scaling, options.quiet)
     if not chunks:
         raise FileError(options.test_file, "no rows found, expected some to train on")
-    how: dict[str, Any] = {
-        "gamma": options.gamma or 1 / max(1, max(chunk.max_index for chunk in chunks)),
-        "cost": options.cost or 1.0,
-        "degree": options.degree,
-    }
+    gamma = options.gamma or 1 / max(1, max(chunk.max_index for chunk in chunks))
+    setting = Setting(gamma, options.cost or 1.0, options.degree)
     quiet = options.quiet
     with raising(), temporary_folder() as folder, Progress("cross-validate", quiet=quiet) as progress:
         found = cross_validate(
-            chunks, options.test_file, splits, **how, folder=folder, seed=options.seed, on_progress=progress
+            chunks, options.test_file, splits, setting, folder=folder, seed=options.seed, on_progress=progress
         )
     if options.as_json:
-        print(as_json(options.test_file, found, **how))
+        print(as_json(options.test_file, found, setting))
     else:
-        show(as_table(options.test_file, found, **how, ascii_only=ascii_only(sys.stdout)))
+        show(as_table(options.test_file, found, setting, ascii_only=ascii_only(sys.stdout)))
