@@ -118,7 +118,7 @@ def predict_with(model, rng, exact):
     """exact: models by fingerprint."""
     from fastsvm_cli import _native
     from fastsvm_cli.errors import FastsvmError
-    from fastsvm_cli.prediction.pipeline import Fallback, predict
+    from fastsvm_cli.prediction.pipeline import Fallback, Predictor, predict
 
     precomputed = model.header.kernel_type == "precomputed" and not model.ordered
     chunk, failure, _, _ = _native.parse(SERIALS if precomputed else ROWS)
@@ -138,7 +138,7 @@ def predict_with(model, rng, exact):
         options["exact"] = Fallback(lambda: exact[model.fingerprint], rng.choice((0.0, 0.1)))
     chunks = [chunk] if rng.random() < 0.5 else [chunk.select([row]) for row in range(chunk.rows)]
     try:
-        predict(model, chunks, lambda lines: None, path="rows", **options)
+        predict(Predictor(model, **options), chunks, lambda lines: None, path="rows")
     except FastsvmError as refused:
         if "serials" not in str(refused):
             raise
@@ -172,7 +172,7 @@ class Data:
         from fastsvm_cli import _native
         from fastsvm_cli.errors import FastsvmError, FileError
         from fastsvm_cli.models import load_model
-        from fastsvm_cli.prediction.pipeline import predict
+        from fastsvm_cli.prediction.pipeline import Predictor, predict
         from fastsvm_cli.text.read_rows import read_chunks
 
         path = os.path.join(folder, "data")
@@ -216,7 +216,8 @@ class Data:
         labelled = options.get("labelled", True)
         try:
             chunks = read_chunks(path, size=sizes[1], **options)
-            predict(model, chunks, lambda lines: None, path="data", labelled=labelled, values=rng.random() < 0.5)
+            predictor = Predictor(model, values=rng.random() < 0.5)
+            predict(predictor, chunks, lambda lines: None, path="data", labelled=labelled)
         except FastsvmError as error:
             refused = refused or error
         if refused is not None:

@@ -15,7 +15,7 @@ from fastsvm_cli.comparisons.changed import Changed
 from fastsvm_cli.errors import FastsvmError, FileError, ModelFormatError
 from fastsvm_cli.models import parse_libsvm, parse_model
 from fastsvm_cli.models.base import Model
-from fastsvm_cli.prediction.pipeline import Fallback, predict
+from fastsvm_cli.prediction.pipeline import Fallback, Predictor, predict
 from fastsvm_cli.text.fingerprint import fingerprint
 from fastsvm_cli.text.read_rows import read_bytes, read_chunks, smaller_chunks
 
@@ -203,7 +203,7 @@ class Bench:
         chunks, case.rows_file = self._rows_for(model)
 
         def score() -> int:
-            return predict(model, chunks, lambda lines: None, path=self.test_file, exact=exact).rows
+            return predict(Predictor(model, exact=exact), chunks, lambda lines: None, path=self.test_file).rows
 
         case.scoring = Timed(case.name, score)
         case.words = [*self.thread_words(), "-q", *(["--exact", self.exact_file] if case.with_exact else [])]

@@ -26,7 +26,7 @@ from fastsvm_cli.methods.compilation import compile_source
 from fastsvm_cli.methods.method import Attempt, Search, Setting
 from fastsvm_cli.methods.parallel import threads_here
 from fastsvm_cli.models.base import LABELS, ExactModel, Model, Precision
-from fastsvm_cli.prediction.pipeline import Fallback, predict
+from fastsvm_cli.prediction.pipeline import Fallback, Predictor, predict
 from fastsvm_cli.text.read_rows import read_chunks, smaller_chunks
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ class FileRows:
         """Predict all rows, up to their lines."""
         rows = smaller_chunks([self._rows], model.pairs)
         fallback = Fallback(lambda: self._source) if exact else None
-        predict(model, rows, lambda lines: None, path=self._path, exact=fallback)
+        predict(Predictor(model, exact=fallback), rows, lambda lines: None, path=self._path)
 
     def proven(self, model: Model) -> int:
         """Return the number of rows whose label a certified model proves."""

@@ -13,7 +13,7 @@ from fastsvm_cli.methods.feature_space import FeatureSpace
 from fastsvm_cli.methods.reduce.problem import finish_seconds
 from fastsvm_cli.methods.reduce.reduction import compile_reduced_set
 from fastsvm_cli.models.base import ExactModel, Model
-from fastsvm_cli.prediction.pipeline import predict
+from fastsvm_cli.prediction.pipeline import Predictor, predict
 
 STEPS = 8  # maximum number of sizes
 FINISHING_SECONDS = 60.0  # of all descents; none if they take longer
@@ -137,7 +137,7 @@ def _measured(
 
 
 def _timed(model: Model, chunks: "list[_native.Chunk]") -> Timed:
-    return Timed("", lambda: predict(model, chunks, lambda lines: None, path="").rows)
+    return Timed("", lambda: predict(Predictor(model), chunks, lambda lines: None, path="").rows)
 
 
 def _first(chunks: "list[_native.Chunk]", rows: int) -> "list[_native.Chunk]":

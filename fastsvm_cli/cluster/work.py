@@ -12,7 +12,7 @@ from fastsvm_cli.errors import DataFormatError, FastsvmError
 from fastsvm_cli.models import parse_libsvm, parse_model
 from fastsvm_cli.models.base import Model
 from fastsvm_cli.models.embedded_scaling import EmbeddedScaling
-from fastsvm_cli.prediction.answers import Audit, Fallback
+from fastsvm_cli.prediction.answers import Audit, Fallback, Predictor
 from fastsvm_cli.prediction.pipeline import predict
 from fastsvm_cli.text.fingerprint import digest_of
 from fastsvm_cli.text.line_blocks import BadRows, LineBlocks, Position, still_hold
@@ -41,7 +41,7 @@ class Job:
     exact_tolerance: a regression value with a larger radius is evaluated exactly. audit: share and seed of a sample, to
     which the exact model gives a label too; it then answers nothing else. embedded_scaling: the model's own; scale,
     y_scale: range files of svm-scale. steps: number of steps after which an ordered model stops; None for no limit.
-    reading: arguments of LineBlocks. answer_options: arguments of `predict`. made_with: what determines the output
+    reading: arguments of LineBlocks. answer_options: arguments of Predictor. made_with: what determines the output
     besides the rows. threads: per block. out: URL of OUT_DIR; shown: its name in messages. fields: numbers of a dense
     row, as LineBlocks counts them, or -1. run: identity in the manifest.
     """
@@ -181,14 +181,13 @@ def answer_block(job: Job, block: Block, where: Folder) -> "dict[str, Any]":
                 size, checksum = size + len(data), crc32(data, checksum)
 
             run_counts = predict(
-                model,
+                Predictor(model, **behind, **job.answer_options),
                 lines,
                 count,
                 path=block.name,
+                labelled=job.reading["labelled"],
                 bad_rows=bad_rows,
                 head=block.first,
-                **behind,
-                **job.answer_options,
             )
             entry = {
                 "job": job.digest(block),

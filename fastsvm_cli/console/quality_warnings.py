@@ -35,7 +35,7 @@ def quality_warnings(
     elif dense and fields > model.columns:
         why = f"; if the first column is the label, {leave_out}" if unlabelled else ""
         out.append(f"the rows of {path} have {fields} features, and the model has {model.columns}{why}.")
-    why = _native.row_warning(model.header, run_counts.rows, run_counts.unknown_labels, run_counts.zero_labels, dense)
+    why = _native.row_warning(model.header, run_counts, dense)
     if why:
         out.append(f"{why}{f'; if the first column is no label, {add}' if dense and run_counts.rows else ''}.")
     if dense and fields > model.columns:

@@ -102,7 +102,7 @@ def predict_file(
     from fastsvm_cli.errors import FastsvmWarning
     from fastsvm_cli.estimators.predictor import as_fast
     from fastsvm_cli.methods.parallel import threads_here
-    from fastsvm_cli.prediction.pipeline import predict
+    from fastsvm_cli.prediction.pipeline import Predictor, predict
     from fastsvm_cli.prediction.scores import run_document, run_values
     from fastsvm_cli.text.line_blocks import BadRows, LineBlocks
     from fastsvm_cli.text.output import Output, check_output
@@ -125,7 +125,14 @@ def predict_file(
     if dense and fast.model.serials:
         raise ValueError("dense does not go with a precomputed kernel, whose rows hold serial numbers")
 
-    fallback, header = fast.fallback(), fast.probability_header if probability else fast.model.header
+    predictor = Predictor(
+        fast.model,
+        exact=fast.fallback(),
+        probability=probability,
+        values=values,
+        tolerance=fast.early_tolerance if not (values or probability) else None,
+        around=on_bad_row != "stop",
+    )
     bad_rows = None
     if on_bad_row != "stop":
         bad_rows = BadRows(
@@ -157,15 +164,11 @@ def predict_file(
             ) as blocks,
         ):
             run_counts = predict(
-                fast.model,
+                predictor,
                 blocks,
                 output.write,
                 path=path,
-                probability=probability,
-                values=values,
                 labelled=not unlabelled,
-                exact=fallback,
-                tolerance=fast.early_tolerance if not (values or probability) else None,
                 bad_rows=bad_rows,
                 on_chunk=note,
             )
@@ -183,7 +186,7 @@ def predict_file(
     ):
         warnings.warn(warning, FastsvmWarning, stacklevel=2)
     count = None if bad_rows is None else bad_rows.count
-    found = run_values(fast.model, header, run_counts, proven=fallback is not None, bad_rows=count)
+    found = run_values(predictor, run_counts, bad_rows=count)
     return run_document(fast.model, fast.own_fingerprint, found, monotonic() - start, run_counts.rows)
 
 

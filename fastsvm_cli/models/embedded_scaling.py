@@ -42,11 +42,6 @@ class EmbeddedScaling:
         return self.native.rows(chunk)
 
     @property
-    def unit(self) -> float:
-        """Raw labels per unit of a regression's values."""
-        return 1.0 if self.labels_back is None else self.labels_back[1]
-
-    @property
     def shifted(self) -> int:
         """Number of features that scaling adds to a row without them."""
         return self.native.shifted

@@ -58,12 +58,14 @@ class Predictor(_native.Predictor):
 
     Thread-safe.
 
-    exact: answers open rows. audit: changes no line. options: other arguments of _native.Predictor.
+    exact: answers open rows. audit: changes no line; without `exact`. options: other arguments of _native.Predictor.
     """
 
     def __init__(self, model: Model, *, exact: "Fallback | None" = None, audit: "Audit | None" = None, **options: Any):
+        self.model, self.exact, self.audit = model, exact, audit
         super().__init__(
             model.native,
+            largest_feature=model.max_index,
             exact=None if exact is None else exact.native,
             audit=None if audit is None else audit.native,
             **options,

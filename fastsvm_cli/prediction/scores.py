@@ -5,7 +5,7 @@ from math import isfinite
 from fastsvm_cli import __version__, _native
 from fastsvm_cli._native import Header
 from fastsvm_cli.models.base import Model
-from fastsvm_cli.prediction.pipeline import RunCounts
+from fastsvm_cli.prediction.pipeline import Predictor, RunCounts
 
 
 def summary_lines(header: Header, score: "_native.Score") -> "list[str]":
@@ -23,11 +23,9 @@ def summary_values(header: Header, score: "_native.Score") -> dict:
 
 
 def run_values(
-    model: Model,
-    header: Header,
+    predictor: Predictor,
     run_counts: RunCounts,
     *,
-    proven: bool = False,
     open_rows: bool = False,
     stopped: bool = False,
     bad_rows: "int | None" = None,
@@ -35,10 +33,10 @@ def run_values(
 ) -> "dict[str, object]":
     """Return a run's results by their JSON keys.
 
-    header: of the model whose answers were written. proven: an exact model was the fallback. open_rows: open rows were
-    written. stopped: every row stopped early. bad_rows: their number, if permitted. audit_upper: bound of the share of
-    rows with another label than the exact model's, if audited.
+    open_rows: open rows were written. stopped: every row stopped early. bad_rows: their number, if permitted.
+    audit_upper: bound of the share of rows with another label than the exact model's, if audited.
     """
+    model, header, proven = predictor.model, predictor.printed_header, predictor.exact is not None
     out: dict[str, object] = {"rows": run_counts.rows}
     if bad_rows is not None:
         out["bad_rows"] = bad_rows

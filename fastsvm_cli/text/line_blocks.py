@@ -46,37 +46,30 @@ def may_delimit(character: str) -> bool:
 class LineBlocks:
     """Blocks of a data file; a context manager for one reading.
 
-    Parameters and errors are as in read_chunks. content: source to read, from its beginning, instead of the file;
-    closed on exit. native: the core's blocks, inside the context.
+    Parameters and errors are as in read_chunks; reading: labelled, ..., max_line. content: source to read, from its
+    beginning, instead of the file; closed on exit. native: the core's blocks, inside the context.
     """
 
     def __init__(
         self,
         path: str,
         *,
-        labelled: bool = True,
-        dense: bool = False,
-        delimiter: str = ",",
-        first_index: int = 1,
         size: int = BLOCK_BYTES,
-        max_line: int = MAX_LINE,
         on_read: "Callable[[int], None] | None" = None,
         position: "Position | None" = None,
         bad_rows: "BadRows | None" = None,
         scaling: "Scaling | None" = None,
         content: "Source | None" = None,
+        **reading: Any,
     ):
-        if dense and not may_delimit(delimiter):
+        delimiter = reading.get("delimiter", ",")
+        if reading.get("dense") and not may_delimit(delimiter):
             raise ValueError(f"delimiter={delimiter!r} found, expected one character that cannot be part of a number")
         self.path, self.position, self._bad_rows = path, position or Position(), bad_rows
         self._on_read, self._content = on_read, content
         self._how = {
-            "labelled": labelled,
-            "dense": dense,
-            "delimiter": delimiter,
-            "first_index": first_index,
             "size": size,
-            "max_line": max_line,
+            **reading,
             "scaling": None if scaling is None else scaling.native,
             "scaled": _native.ScaledEntries() if scaling is None else scaling.entries,
         }

@@ -67,8 +67,9 @@ def test_what_is_said_of_rows(directory, words, text, expected):
 
 def test_the_features_of_several_parts_are_those_of_the_whole():
     one, whole = RunCounts(True), RunCounts(True)
-    one.rows, one.rows_beyond, one.rows_with_zero, one.largest_feature = 5, 1, 2, 7
-    whole.rows, whole.rows_beyond, whole.rows_with_zero, whole.largest_feature = 6, 3, 4, 3
+    names = "rows", "rows_beyond", "rows_with_zero", "largest_feature"
+    one.add_values({**one.values(), **dict(zip(names, (5, 1, 2, 7)))})
+    whole.add_values({**whole.values(), **dict(zip(names, (6, 3, 4, 3)))})
     whole.add_values(one.values())
     assert (whole.rows, whole.rows_beyond, whole.rows_with_zero, whole.largest_feature) == (11, 4, 6, 7)
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from fastsvm_cli.models import load_model
-from fastsvm_cli.prediction.pipeline import predict
+from fastsvm_cli.prediction.pipeline import Predictor, predict
 from fastsvm_cli.text import read_rows
 from fastsvm_cli.text.line_blocks import BadRows
 from fastsvm_cli.text.read_rows import read_chunks
@@ -278,5 +278,6 @@ def test_line_numbers_of_rows_that_are_evaluated_a_few_at_a_time(models, tmp_pat
         options["bad_rows"] = BadRows("bad")
     model, written = load_model(str(models / "four.cert")), []
     chunks = read_rows.smaller_chunks(read_chunks(str(tmp_path / "rows"), size=1000, **options), model.pairs)
-    predict(model, chunks, lambda lines: None, path="rows", write_open=written.append, **options)
+    predictor = Predictor(model, open_rows=True, around=skipping)
+    predict(predictor, chunks, lambda lines: None, path="rows", write_open=written.append, **options)
     assert [parsed(line)[2] for line in b"".join(written).decode().splitlines()] == requested

@@ -13,6 +13,7 @@ import sys
 import pytest
 
 from fastsvm_cli.prediction import resume
+from fastsvm_cli.prediction.pipeline import RunCounts
 from fastsvm_cli.prediction.resume import ResumableOutput
 from fastsvm_cli.text.line_blocks import Position
 from support.messages import SKIPPED, no_label
@@ -240,7 +241,8 @@ def test_a_checkpoint_is_due_after_some_seconds_or_later_where_it_takes_long(tmp
     with resumable(tmp_path / "out", position) as output:
         while len(begun) < len(costs):
             now += 0.25
-            output.run_counts.rows = position.lines = position.lines + 1
+            position.lines += 1
+            output.run_counts.add_values({**RunCounts(True).values(), "rows": 1})
             output.on_chunk(output.run_counts)
     waited = [start - end for start, end in zip(begun[: len(costs)], ended)]
     assert waited == pytest.approx([0.0, 5.0, 5.0, 40.0, 5.0, 20.0])  # the first one at once

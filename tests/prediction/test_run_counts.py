@@ -6,7 +6,7 @@ from math import inf, nan, pi
 import pytest
 
 from fastsvm_cli.models import parse_model
-from fastsvm_cli.prediction.pipeline import RunCounts, predict
+from fastsvm_cli.prediction.pipeline import Predictor, RunCounts, predict
 from fastsvm_cli.text.line_blocks import LineBlocks
 from support.model_files import REGRESSION
 from support.processes import outcome
@@ -15,10 +15,10 @@ from support.processes import outcome
 @pytest.mark.parametrize("labels", [[0.1, 1 / 3, -pi, 1e300, 5e-324], [nan, 1], [inf, -inf], [1e308, 1e308], []])
 def test_what_a_run_counts_says_of_itself_makes_it_anew_to_the_last_bit(labels):
     run_counts = RunCounts(True)
-    run_counts.rows, run_counts.outside = len(labels), 3
+    zeros = run_counts.values()
+    run_counts.add_values({**zeros, "rows": len(labels), "outside": 3})
     for label in labels:
-        for name in ("error", "sump", "sumpp"):
-            setattr(run_counts.score, name, getattr(run_counts.score, name) + label)
+        run_counts.add_values({**zeros, "error": label, "sump": label, "sumpp": label})
     again = RunCounts(True)
     again.add_values(json.loads(json.dumps(run_counts.values())))
     assert repr(again.values()) == repr(run_counts.values()) and again.rows == len(labels)
@@ -31,7 +31,7 @@ def test_parts_add_up_to_the_whole(tmp_path):
     for name, text in (("whole", lines), ("a", lines[:7]), ("b", lines[7:])):
         (tmp_path / name).write_text("".join(text))
         with LineBlocks(str(tmp_path / name)) as rows:
-            run_counts = predict(model, rows, lambda data: None, path=name)
+            run_counts = predict(Predictor(model), rows, lambda data: None, path=name)
         if name == "whole":
             whole = run_counts.values()
         else:

@@ -68,10 +68,12 @@ def outputs(path, threads, size, *, bad=None, longest=1000, compiled=False, open
     _native.set_threads(threads)
     fast = model = parse_model(FOUND.model, "m")
     files = {name: io.BytesIO() for name in ("lines", "open", "outside")}
+    around, writers = bad is not None, {}
     if compiled:
         fast = compile_maclaurin(model, fingerprint="f", degree=1, certify=True)
-        options["write_outside"] = files["outside"].write
-        options |= {"write_open": files["open"].write} if open else {}
+        writers["write_outside"] = files["outside"].write
+        writers |= {"write_open": files["open"].write} if open else {}
+        options |= {"outside_rows": True, "open_rows": open}
         options |= {"exact": Fallback(lambda: model)} if exact else {}
     bad_rows = None if bad is None else BadRows(path, bad == "nan")
     position, run_counts, failure = Position(fields=0), RunCounts(True), None
@@ -80,11 +82,12 @@ def outputs(path, threads, size, *, bad=None, longest=1000, compiled=False, open
     with nullcontext(rows) if rows else LineBlocks(path, size=size, position=position, **common) as rows:
         try:
             write = files["lines"].write
-            predict(fast, rows, write, path=path, bad_rows=bad_rows, run_counts=run_counts, **options)
+            predictor = Predictor(fast, around=around, **options)
+            predict(predictor, rows, write, path=path, bad_rows=bad_rows, run_counts=run_counts, **writers)
         except DataFormatError as error:
             failure = str(error)
     where = position.offset, position.lines, position.fields, position.comments
-    counts = run_counts.values(), {name: value for name, value in vars(run_counts).items() if name != "score"}
+    counts = run_counts.values()
     named = bad_rows and (bad_rows.count, bad_rows.named)
     return [file.getvalue() for file in files.values()], failure, where if size else None, counts, named
 
@@ -122,7 +125,7 @@ def test_rows_before_one_that_cannot_be_evaluated_are_written(tmp_path):
         _native.set_threads(threads)
         written = io.BytesIO()
         with LineBlocks(str(path), size=size) as blocks, pytest.raises(DataFormatError, match="rows:151: "):
-            predict(parsed, blocks, written.write, path=str(path))
+            predict(Predictor(parsed), blocks, written.write, path=str(path))
         assert len(written.getvalue().splitlines()) == 150
 
 

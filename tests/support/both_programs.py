@@ -8,7 +8,7 @@ from pathlib import Path
 
 from fastsvm_cli.errors import FastsvmError
 from fastsvm_cli.models import parse_model
-from fastsvm_cli.prediction.pipeline import predict
+from fastsvm_cli.prediction.pipeline import Predictor, predict
 from fastsvm_cli.prediction.scores import summary_lines
 from fastsvm_cli.text.read_rows import read_chunks
 from support.processes import PATIENCE
@@ -41,7 +41,7 @@ def ours(folder, data, model, probability=False):
             return None
         written = []
         run_counts = predict(
-            read, read_chunks(str(folder / "data")), written.append, path="data", probability=probability
+            Predictor(read, probability=probability), read_chunks(str(folder / "data")), written.append, path="data"
         )
     except FastsvmError as error:
         assert len(str(error).splitlines()) == 1 and str(error).isprintable()

@@ -7,7 +7,7 @@ from libsvm import svm as libsvm
 from libsvm.svmutil import svm_load_model
 
 from fastsvm_cli.models import parse_model
-from fastsvm_cli.prediction.pipeline import predict
+from fastsvm_cli.prediction.pipeline import Predictor, predict
 from support.oracles import Machine
 from support.processes import outcome
 
@@ -65,7 +65,7 @@ class Libsvm:
 
 def written_lines(model, chunks, **options):
     written = []
-    run_counts = predict(model, chunks, written.append, path="rows", **options)
+    run_counts = predict(Predictor(model, **options), chunks, written.append, path="rows")
     return b"".join(written), run_counts
 
 

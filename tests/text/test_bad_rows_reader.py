@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from fastsvm_cli import _native
 from fastsvm_cli.models import parse_model
-from fastsvm_cli.prediction.pipeline import predict
+from fastsvm_cli.prediction.pipeline import Predictor, predict
 from fastsvm_cli.text.line_blocks import NAMED, BadRows
 from fastsvm_cli.text.read_rows import read_chunks
 from fastsvm_cli.text.scaling import parse_scaling
@@ -96,7 +96,7 @@ def test_rows_that_a_model_refuses_are_tried_a_few_times_each(tmp_path, bad):
     printed, lines = [], []
     rows = BadRows("data", True, printed.append)
     model, chunks = parse_model(PRECOMPUTED.encode(), "m"), read_chunks(str(tmp_path / "data"), bad_rows=rows)
-    run_counts = predict(model, chunks, lines.append, path="data", bad_rows=rows)
+    run_counts = predict(Predictor(model, around=True), chunks, lines.append, path="data", bad_rows=rows)
     expected = [at for at in range(count) if bad(at)]
     assert [at for at, line in enumerate(b"".join(lines).splitlines()) if line == b"nan"] == expected
     assert run_counts.rows == count - len(expected) and rows.count == len(expected)

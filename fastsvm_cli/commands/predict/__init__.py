@@ -14,9 +14,8 @@ from fastsvm_cli.console.scaling import read_scale_file, warn_of_scaling
 from fastsvm_cli.errors import FileError, display
 
 if TYPE_CHECKING:
-    from fastsvm_cli._native import Header
-    from fastsvm_cli.models.base import Model
-    from fastsvm_cli.prediction.pipeline import Fallback, RunCounts
+    from fastsvm_cli.prediction.answers import Predictor
+    from fastsvm_cli.prediction.pipeline import RunCounts
     from fastsvm_cli.prediction.resume import ResumableOutput
     from fastsvm_cli.text.line_blocks import BadRows
     from fastsvm_cli.text.read_rows import Position
@@ -52,7 +51,7 @@ def command(**parsed):
     from fastsvm_cli.commands.predict.fallback import ExactFile
     from fastsvm_cli.console.progress import Progress, bytes_read
     from fastsvm_cli.models import check_start, parse_model
-    from fastsvm_cli.prediction.pipeline import predict
+    from fastsvm_cli.prediction.pipeline import Predictor, predict
     from fastsvm_cli.text.fingerprint import fingerprint
     from fastsvm_cli.text.line_blocks import BadRows, LineBlocks, Position
     from fastsvm_cli.text.output import Output, is_standard_output
@@ -81,8 +80,8 @@ def command(**parsed):
     model = options.checked(model)
     scaling = given or model.row_scaling()
     audit, exact = options.audited(model, exact_model), options.fallback(model, exact_model)
-    header = options.printed_header(model, exact)
-    summary = Summary(options, model, header, exact, digest)
+    predictor = Predictor(model, exact=exact, audit=audit, **options.answer_options(model))
+    summary = Summary(options, predictor, digest)
     require_exists(options.test_file)  # a missing file is named before anything else is printed
     summary.begin()
 
@@ -119,7 +118,6 @@ def command(**parsed):
                 output.on_chunk(counts)
             progress.count(counts.rows - summary.rows_before)
 
-        open_tolerance = options.tolerance if open_rows is not None and exact is None else None
         with LineBlocks(
             options.test_file,
             **options.reading(model),
@@ -129,17 +127,13 @@ def command(**parsed):
             scaling=scaling,
         ) as blocks:
             counts = predict(
-                model,
+                predictor,
                 blocks,
                 output.write,
                 path=options.test_file,
-                **options.answer_options(model),
                 labelled=not options.unlabelled,
-                exact=exact,
-                audit=audit,
                 bad_rows=summary.bad_rows,
                 write_open=open_rows.write if open_rows is not None else None,
-                open_tolerance=open_tolerance or 0.0,
                 write_outside=outside_rows.write if outside_rows is not None else None,
                 on_chunk=on_chunk,
                 **going_on,
@@ -180,14 +174,11 @@ def _resumable_output(
 class Summary:
     """Messages of a run besides output lines: notes, warnings and the summary.
 
-    header: of the model whose answers are printed. exact: evaluates open rows; None without --exact. digest: checksum
-    of the model file. rows_before: number of rows that an earlier run answered.
+    digest: checksum of the model file. rows_before: number of rows that an earlier run answered.
     """
 
-    def __init__(
-        self, options: PredictOptions, model: "Model", header: "Header", exact: "Fallback | None", digest: str
-    ):
-        self.options, self.model, self.header, self.exact, self._digest = options, model, header, exact, digest
+    def __init__(self, options: PredictOptions, predictor: "Predictor", digest: str):
+        self.options, self.predictor, self._digest = options, predictor, digest
         self.bad_rows: BadRows | None = None
         self.rows_before = 0
         self._report = summary_stream(*options.outputs)
@@ -204,13 +195,9 @@ class Summary:
 
     def begin(self) -> None:
         """Print the notes that precede the first row."""
-        from fastsvm_cli import _native
-
-        probability = bool(self.options.probability)
-        if self.exact is not None and (note := _native.opening_note(self.header, probability)):
+        if note := self.predictor.opening_note():
             self.warn(note)
-        unit = 1.0 if self.model.embedded_scaling is None else self.model.embedded_scaling.unit
-        for line in _native.opening_lines(self.header, probability, unit):
+        for line in self.predictor.opening_lines():
             self.say(line)
 
     def end(self, counts: "RunCounts", fields: int = -1) -> None:
@@ -231,12 +218,11 @@ class Summary:
         raise click.exceptions.Exit(3)
 
     def _tell(self, counts: "RunCounts", fields: int) -> None:
-        from fastsvm_cli import _native
         from fastsvm_cli.console.quality_warnings import quality_warnings
 
         options = self.options
         for warning in quality_warnings(
-            self.model,
+            self.predictor.model,
             counts,
             display(options.test_file),
             dense=options.dense,
@@ -251,14 +237,14 @@ class Summary:
             from fastsvm_cli.prediction.scores import run_document
 
             seconds, rows = monotonic() - options.start, counts.rows - self.rows_before
-            found = run_document(self.model, self._digest, self.values(counts), seconds, rows)
+            found = run_document(self.predictor.model, self._digest, self.values(counts), seconds, rows)
             # Unlike a summary, it is a result.
             print(json.dumps(found), file=sys.stderr if self._report is sys.stderr else sys.stdout)
             return
         if counts.score is not None:
             from fastsvm_cli.prediction.scores import summary_lines
 
-            for line in summary_lines(self.header, counts.score):
+            for line in summary_lines(self.predictor.printed_header, counts.score):
                 self.say(line)
         bad_rows = self.bad_rows
         if bad_rows is not None and bad_rows.count:
@@ -270,25 +256,16 @@ class Summary:
                 f"Audit: {counts.audit_differing} of {counts.audited} sampled labels differ from the exact model's;"
                 f" with {100 * CONFIDENCE:.0f} % confidence, at most {100 * upper:.3g} % of all."
             )
-        if self.exact is not None:
-            self.warn(_native.proven_note(counts.rows, counts.evaluated, counts.reference_rows))
-        elif self.model.ordered:
-            self._say_saved(counts)
-        elif self.options.open_file is not None:
-            proven = _native.of_rows(counts.rows - counts.undecided, counts.rows)
-            self.warn(f"Proven: {proven}; {counts.undecided} undecided.")
-        elif counts.outside and self.model.judged_by_bound:
-            self.warn(_native.outside_note(counts.rows, counts.outside, self.header.regression))
+        for note in self.predictor.closing_notes(counts, options.steps):
+            self.warn(note)
 
     def values(self, counts: "RunCounts") -> "dict[str, object]":
         """Return the numbers of the run by their JSON keys."""
         from fastsvm_cli.prediction.scores import run_values
 
         return run_values(
-            self.model,
-            self.header,
+            self.predictor,
             counts,
-            proven=self.exact is not None,
             open_rows=self.options.open_file is not None,
             stopped=self.options.steps is not None,
             bad_rows=None if self.bad_rows is None else self.bad_rows.count,
@@ -302,14 +279,3 @@ class Summary:
         from fastsvm_cli.comparisons.sampled import upper_bound
 
         return upper_bound(counts.audit_differing, counts.audited, CONFIDENCE)
-
-    def _say_saved(self, counts: "RunCounts") -> None:
-        from fastsvm_cli import _native
-
-        header, steps = self.model.header, self.options.steps
-        self.warn(_native.evaluations_note(counts.rows, header.total_sv, counts.kernel_evaluations))
-        if steps is not None and not header.regression:
-            decided = _native.of_rows(counts.rows - counts.undecided, counts.rows)
-            self.warn(f"Decided: {decided} after {steps} points.")
-        elif header.regression and self.options.within(self.model) is None and steps is None:
-            self.warn(_native.IN_FULL_NOTE)

@@ -20,6 +20,7 @@ def predict_on_dask(options: "PredictOptions", new_summary: "Callable[..., Any]"
     from fastsvm_cli.console.progress import Progress
     from fastsvm_cli.console.scaling import warn_of_scaling
     from fastsvm_cli.models import check_start, parse_model
+    from fastsvm_cli.prediction.answers import Predictor
     from fastsvm_cli.system.interruption import raising
     from fastsvm_cli.text.fingerprint import fingerprint
     from fastsvm_cli.text.line_blocks import BadRows
@@ -41,7 +42,7 @@ def predict_on_dask(options: "PredictOptions", new_summary: "Callable[..., Any]"
     model = options.checked(parse_model(text, options.model_file))
     job.embedded_scaling = model.embedded_scaling
     scaling = given or model.row_scaling()
-    options.audited(model, exact_file)  # refuses; each worker makes its own
+    audit = options.audited(model, exact_file)  # refuses; each worker makes its own
     exact = options.fallback(model, exact_file)
     if exact_file is not None:
         job.exact = File(exact_file.path, exact_file.text())
@@ -49,11 +50,10 @@ def predict_on_dask(options: "PredictOptions", new_summary: "Callable[..., Any]"
         job.exact_tolerance = exact.tolerance
     if options.audit is not None:
         job.audit = options.audit, options.seed
-    header = options.printed_header(model, exact)
     job.reading = options.reading(model)
-    job.answer_options = {**options.answer_options(model), "labelled": not options.unlabelled}
+    job.answer_options = options.answer_options(model)
     job.steps, job.on_bad_row, job.threads = options.steps, options.on_bad_row, options.threads or 1
-    summary = new_summary(options, model, header, exact, digest)
+    summary = new_summary(options, Predictor(model, exact=exact, audit=audit, **job.answer_options), digest)
     summary.begin()
 
     def values(seen: "Sum") -> "dict[str, Any]":

@@ -12,7 +12,6 @@ from fastsvm_cli.console.options import option
 from fastsvm_cli.console.scaling import refuse_twice
 
 if TYPE_CHECKING:
-    from fastsvm_cli._native import Header
     from fastsvm_cli.commands.predict.fallback import ExactFile
     from fastsvm_cli.models.base import Model
     from fastsvm_cli.prediction.pipeline import Audit, Fallback
@@ -190,13 +189,6 @@ class PredictOptions(shared.DataOptions):
         files = (self.test_file, self.model_file, self.exact_file, self.scale_file, self.y_scale_file)
         return [file for file in files if file is not None]
 
-    def printed_header(self, model: "Model", exact: "Fallback | None") -> "Header":
-        """Return the header of the answering model.
-
-        With -b 1 and --exact it is not that of a reduced set, whose probability parameters differ.
-        """
-        return exact.model.header if exact is not None and self.probability and model.reduced else model.header
-
     def checked(self, model: "Model") -> "Model":
         """Return the model that answers: with --steps, one that stops early. Raises UsageError and ModelFormatError."""
         header = model.header
@@ -246,12 +238,17 @@ class PredictOptions(shared.DataOptions):
         }
 
     def answer_options(self, model: "Model") -> "dict[str, Any]":
-        """Return which numbers to compute, as keyword arguments of AnswerOptions."""
+        """Return what to compute, as keyword arguments of Predictor."""
+        open_rows = self.open_file is not None
         return {
             "probability": bool(self.probability),
             "values": self.values,
             "evaluations": self.evaluations,
             "tolerance": self.within(model),
+            "open_rows": open_rows,
+            "open_tolerance": (self.tolerance or 0.0) if open_rows and not self._falls_back else 0.0,
+            "outside_rows": self.outside_file is not None,
+            "around": self.on_bad_row != "stop",
         }
 
     def within(self, model: "Model") -> "float | None":

@@ -103,14 +103,7 @@ void bind_answers(nb::module_& m) {
         .def(
             "add", [](Score& s, const Chunk& c, const Predictions& p) { s.add(*c.rows, p); }, "chunk"_a,
             "predictions"_a, nb::call_guard<nb::gil_scoped_release>(), "Add the predictions of a labelled chunk.")
-        .def_rw("correct", &Score::correct)
-        .def_rw("total", &Score::total)
-        .def_rw("error", &Score::error)
-        .def_rw("sump", &Score::sump)
-        .def_rw("sumt", &Score::sumt)
-        .def_rw("sumpp", &Score::sumpp)
-        .def_rw("sumtt", &Score::sumtt)
-        .def_rw("sumpt", &Score::sumpt);
+        .def_ro("correct", &Score::correct);
 
     m.def(
         "predict",

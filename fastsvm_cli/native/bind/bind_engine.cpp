@@ -152,7 +152,7 @@ void bind_answer_options(nb::module_& m) {
             "model"_a, "probability"_a = false, "values"_a = false, "evaluations"_a = false,
             "exact"_a.none() = nb::none(), "audit"_a.none() = nb::none(), "tolerance"_a.none() = nb::none(),
             "open_rows"_a = false, "open_tolerance"_a = 0.0, "outside_rows"_a = false, "around"_a = false,
-            "largest_feature"_a = std::numeric_limits<std::int32_t>::max(),
+            "largest_feature"_a,
             "probability: as -b 1. values: append decision values, and radii if the model has them. evaluations: "
             "append the number of kernel evaluations; ordered models only. exact: evaluates rows that a certified "
             "model leaves undecided. audit: changes no line; its counts are in RunCounts. tolerance: allowed error of "
@@ -162,6 +162,24 @@ void bind_answer_options(nb::module_& m) {
             "allowed radius of a regression value without `exact`. around: skip rows that cannot be evaluated. "
             "largest_feature: rows with features beyond it are counted.")
         .def_prop_ro("with_radius", [](const Predictor& self) { return self.resolved.with_radius; })
+        .def_prop_ro(
+            "printed_header", [](const Predictor& self) -> const Header& { return self.resolved.printed->header; },
+            nb::rv_policy::reference_internal,
+            "header of the answering model: with probabilities and `exact`, not that of a reduced set, whose "
+            "probability parameters differ")
+        .def(
+            "opening_note", [](const Predictor& self) { return opening_note(self.resolved); },
+            "Note on `exact` with probabilities of more than two classes; otherwise ''.")
+        .def(
+            "opening_lines", [](const Predictor& self) { return opening_lines(self.resolved); },
+            "svm-predict's lines before the first row.")
+        .def(
+            "closing_notes",
+            [](const Predictor& self, const RunCounts& run_counts, std::optional<int> steps) {
+                return closing_notes(self.resolved, run_counts, steps);
+            },
+            "run_counts"_a, "steps"_a.none() = nb::none(),
+            "Notes after the last row. steps: after which every row stopped, if any.")
         .def(
             "answer",
             [](nb::handle self, const Chunk& chunk) {
@@ -194,23 +212,12 @@ void bind_answer(nb::module_& m) {
 }
 
 void bind_summary(nb::module_& m) {
-    m.def(
-        "opening_lines", &opening_lines, "header"_a, "probability"_a, "unit"_a,
-        "svm-predict's lines before the first row. header: of the model whose answers are printed. unit: of regression "
-        "values, in raw labels.");
-    m.def("opening_note", &opening_note, "header"_a, "probability"_a,
-          "Note on --exact with probabilities of more than two classes; otherwise ''.");
     m.def("scores", &scores, "header"_a, "score"_a,
           "[accuracy], or [mean squared error, squared correlation]; NaN or infinite as in C.");
     m.def("score_lines", &score_lines, "header"_a, "score"_a, "svm-predict 3.37's lines after the last row.");
-    m.def(
-        "row_warning",
-        [](const Header& header, std::int64_t rows, std::int64_t unknown, std::int64_t zeros, bool zeros_count) {
-            return row_warning(header, rows, {unknown, zeros}, zeros_count);
-        },
-        "header"_a, "rows"_a, "unknown"_a, "zeros"_a, "zeros_count"_a,
-        "Why rows may not be meant for the model, as a sentence without full stop; or ''. zeros_count: count unknown "
-        "labels 0.");
+    m.def("row_warning", &row_warning, "header"_a, "run_counts"_a, "zeros_count"_a,
+          "Why rows may not be meant for the model, as a sentence without full stop; or ''. zeros_count: count unknown "
+          "labels 0.");
     m.def(
         "feature_warning",
         [](const Header& header, std::int32_t first, std::int32_t largest, const Chunk* vectors,
@@ -226,11 +233,6 @@ void bind_summary(nb::module_& m) {
             return scaling_warnings(scaling, scaled, name);
         },
         "scaling"_a, "scaled"_a, "name"_a, "svm-scale's warnings after all rows. name: of the range file.");
-    m.def("proven_note", &proven_note, "rows"_a, "evaluated"_a, "reference_rows"_a);
-    m.def("evaluations_note", &evaluations_note, "rows"_a, "vectors"_a, "evaluations"_a);
-    m.def("outside_note", &outside_note, "rows"_a, "outside"_a, "regression"_a);
-    m.def("of_rows", &of_rows, "some"_a, "rows"_a, "'<some> of <rows> rows', with the percentage.");
-    m.attr("IN_FULL_NOTE") = in_full_note;
 }
 
 }  // namespace

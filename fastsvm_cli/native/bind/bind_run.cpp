@@ -8,11 +8,13 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <memory>
 #include <optional>
 #include <string>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -176,18 +178,18 @@ void bind_blocks(nb::module_& m) {
     nb::class_<Blocks>(m, "LineBlocks", "Rows of a file's bytes, in blocks of whole lines.")
         .def(
             "__init__",
-            [](Blocks* self, ReadInto read_into, Ready ready, bool labelled, bool dense, const std::string& delimiter,
-               std::int32_t first_index, std::size_t size, std::size_t max_line, std::shared_ptr<Scaling> scaling,
-               Position& position, BadRows* bad_rows, ScaledEntries& scaled) {
+            [](Blocks* self, ReadInto read_into, Ready ready, Position& position, BadRows* bad_rows,
+               std::shared_ptr<Scaling> scaling, ScaledEntries& scaled, bool labelled, bool dense,
+               const std::string& delimiter, std::int32_t first_index, std::size_t size, std::size_t max_line) {
                 Reading reading{labelled,    dense,    delimiter.empty() ? ',' : delimiter[0],
                                 first_index, max_line, std::move(scaling)};
                 new (self) Blocks(stream_of(std::move(read_into), std::move(ready)), std::move(reading), position,
                                   bad_rows, scaled);
                 self->blocks.size = size;
             },
-            "read_into"_a, "ready"_a, "labelled"_a, "dense"_a, "delimiter"_a, "first_index"_a, "size"_a, "max_line"_a,
-            "scaling"_a.none(), "position"_a, "bad_rows"_a.none(), "scaled"_a, nb::keep_alive<1, 11>(),
-            nb::keep_alive<1, 12>(), nb::keep_alive<1, 13>(),
+            "read_into"_a, "ready"_a, "position"_a, "bad_rows"_a.none(), "scaling"_a.none(), "scaled"_a,
+            "labelled"_a = true, "dense"_a = false, "delimiter"_a = ",", "first_index"_a = 1, "size"_a = block_bytes,
+            "max_line"_a = longest_line, nb::keep_alive<1, 4>(), nb::keep_alive<1, 5>(), nb::keep_alive<1, 7>(),
             "read_into: reads at least one byte into a memoryview, and returns their number; 0 at the end. ready: "
             "whether read_into returns at once. size: bytes of a block. scaled: counts scaled rows.")
         .def(
@@ -209,43 +211,49 @@ void bind_blocks(nb::module_& m) {
 }
 
 void bind_run_counts(nb::module_& m) {
-    nb::class_<RunCounts>(m, "RunCounts", "Counts over the rows of a run.")
+    nb::class_<RunCounts>(
+        m, "RunCounts",
+        "Counts over the rows of a run; each is an attribute. outside: rows outside the bound of Claesen et al., eq. "
+        "(3.11). evaluated: undecided rows by the radii, which the exact model evaluated. reference_rows: rows that "
+        "only LIBSVM's order of operations decides. undecided: open rows, with --steps or --open-rows. audited: rows "
+        "of an audit's sample; audit_differing: of these, with another label than the exact model's. unknown_labels: "
+        "rows whose label the model never predicts; zero_labels: of these, label 0. rows_beyond, rows_with_zero: rows "
+        "with features beyond the model's, or with a feature 0. largest_feature: of all rows.")
         .def(nb::init<bool>(), "labelled"_a)
-        .def_rw("rows", &RunCounts::rows)
-        .def_rw("outside", &RunCounts::outside)
-        .def_rw("evaluated", &RunCounts::evaluated)
-        .def_rw("reference_rows", &RunCounts::reference_rows)
-        .def_rw("kernel_evaluations", &RunCounts::kernel_evaluations)
-        .def_rw("undecided", &RunCounts::undecided)
-        .def_rw("audited", &RunCounts::audited)
-        .def_rw("audit_differing", &RunCounts::audit_differing)
-        .def_prop_rw(
-            "grid_rows", [](const RunCounts& self) { return self.level_rows[grid_level]; },
-            [](RunCounts& self, std::int64_t rows) { self.level_rows[grid_level] = rows; })
-        .def_prop_rw(
-            "single_rows", [](const RunCounts& self) { return self.level_rows[single_level]; },
-            [](RunCounts& self, std::int64_t rows) { self.level_rows[single_level] = rows; })
-        .def_prop_rw(
-            "double_rows", [](const RunCounts& self) { return self.level_rows[double_level]; },
-            [](RunCounts& self, std::int64_t rows) { self.level_rows[double_level] = rows; })
-        .def_prop_rw(
-            "unknown_labels", [](const RunCounts& self) { return self.unknown_labels.rows; },
-            [](RunCounts& self, std::int64_t rows) { self.unknown_labels.rows = rows; })
-        .def_prop_rw(
-            "zero_labels", [](const RunCounts& self) { return self.unknown_labels.zeros; },
-            [](RunCounts& self, std::int64_t rows) { self.unknown_labels.zeros = rows; })
-        .def_prop_rw(
-            "rows_beyond", [](const RunCounts& self) { return self.features.beyond; },
-            [](RunCounts& self, std::int64_t rows) { self.features.beyond = rows; })
-        .def_prop_rw(
-            "rows_with_zero", [](const RunCounts& self) { return self.features.zero; },
-            [](RunCounts& self, std::int64_t rows) { self.features.zero = rows; })
-        .def_prop_rw(
-            "largest_feature", [](const RunCounts& self) { return self.features.largest; },
-            [](RunCounts& self, std::int32_t index) { self.features.largest = index; })
+        .def(
+            "__getattr__",
+            [](RunCounts& self, const std::string& name) {
+                nb::object found;
+                self.visit([&](const char* each, auto number) {
+                    if (name == each) found = nb::cast(number);
+                });
+                if (!found.is_valid()) throw nb::attribute_error(name.c_str());
+                return found;
+            },
+            nb::sig("def __getattr__(self, name: str, /) -> int"))
+        .def(
+            "values",
+            [](RunCounts& self) {
+                nb::dict out;
+                self.visit([&](const char* name, auto number) { out[name] = number; });
+                return out;
+            },
+            nb::sig("def values(self) -> dict[str, int | float]"), "All numbers by name, also the sums of `score`.")
+        .def(
+            "add_values",
+            [](RunCounts& self, const nb::dict& values) {
+                self.visit([&](const char* name, auto& number) {
+                    const auto more = nb::cast<std::decay_t<decltype(number)>>(values[name]);
+                    const bool largest = static_cast<const void*>(&number) == &self.features.largest;
+                    number = largest ? std::max(number, more) : number + more;
+                });
+            },
+            "values"_a, nb::sig("def add_values(self, values: dict[str, int | float]) -> None"),
+            "Add another RunCounts's `values`. An empty RunCounts becomes equal to it, bit for bit. Raises KeyError.")
         .def_prop_ro(
             "score", [](RunCounts& self) { return self.labelled ? &self.score : nullptr; },
-            nb::rv_policy::reference_internal, nb::sig("def score(self) -> Score | None"));
+            nb::rv_policy::reference_internal, nb::sig("def score(self) -> Score | None"),
+            "svm-predict's sums; None for unlabelled data");
 }
 
 void bind_runs(nb::module_& m) {
@@ -258,6 +266,8 @@ void bind_runs(nb::module_& m) {
                 Outputs outputs{writer(std::move(write)), writer(std::move(write_open)),
                                 writer(std::move(write_outside)), caller(std::move(before_writing)),
                                 caller(std::move(after_chunk))};
+                if (predictor.resolved.around != (bad_rows != nullptr))
+                    throw nb::value_error("around without bad_rows");
                 const nb::gil_scoped_release release;
                 new (self) Run(predictor, std::move(outputs), run_counts, bad_rows);
             },

@@ -41,6 +41,34 @@ struct RunCounts {
     Score score;
 
     void add(const Answer& answer, const ResolvedOptions& resolved);
+    // Calls visit(name, number) for each number, in the order of stored records.
+    template <class Visit> void visit(Visit visit) {
+        visit("rows", rows);
+        visit("outside", outside);
+        visit("evaluated", evaluated);
+        visit("reference_rows", reference_rows);
+        visit("kernel_evaluations", kernel_evaluations);
+        visit("undecided", undecided);
+        visit("audited", audited);
+        visit("audit_differing", audit_differing);
+        visit("grid_rows", level_rows[grid_level]);
+        visit("single_rows", level_rows[single_level]);
+        visit("double_rows", level_rows[double_level]);
+        visit("unknown_labels", unknown_labels.rows);
+        visit("zero_labels", unknown_labels.zeros);
+        visit("rows_beyond", features.beyond);
+        visit("rows_with_zero", features.zero);
+        visit("largest_feature", features.largest);
+        if (!labelled) return;
+        visit("correct", score.correct);
+        visit("total", score.total);
+        visit("error", score.error);
+        visit("sump", score.sump);
+        visit("sumt", score.sumt);
+        visit("sumpp", score.sumpp);
+        visit("sumtt", score.sumtt);
+        visit("sumpt", score.sumpt);
+    }
 };
 
 // Outputs of a run, called on its calling thread. Their exceptions end it.

@@ -17,20 +17,47 @@ std::string with_digits(double value, int digits = 6) {
     return std::string(buffer, write_g(buffer, value, digits));
 }
 
+// "<some> of <rows> rows", with the percentage.
+std::string of_rows(std::int64_t some, std::int64_t rows) {
+    std::string out = std::to_string(some) + " of " + std::to_string(rows) + " rows";
+    if (rows) out += " (" + with_digits(100 * static_cast<double>(some) / static_cast<double>(rows), 4) + " %)";
+    return out;
+}
+
+std::string evaluations_note(std::int64_t rows, std::int64_t vectors, std::int64_t evaluations) {
+    const std::int64_t whole = rows * vectors;
+    std::string saved;
+    if (whole)
+        saved = " (" + with_digits(100 * (1 - static_cast<double>(evaluations) / static_cast<double>(whole)), 4) +
+                " % saved)";
+    return "Kernel evaluations: " + std::to_string(evaluations) + " of " + std::to_string(whole) + saved + ".";
+}
+
+std::string outside_note(std::int64_t rows, std::int64_t outside, bool regression) {
+    return "Note: " + std::to_string(outside) + " of " + std::to_string(rows) + " rows (" +
+           with_digits(100 * static_cast<double>(outside) / static_cast<double>(rows), 3) +
+           " %) are outside the bound of the expansion (Claesen et al., eq. 3.11): nothing is known of how near their"
+           " values are to the exact model's. fastsvm bench tells how " +
+           (regression ? "far they are." : "many labels differ.");
+}
+
 }  // namespace
 
-std::vector<std::string> opening_lines(const Header& printed, bool probability, double unit) {
-    if (!probability) {
+std::vector<std::string> opening_lines(const ResolvedOptions& resolved) {
+    const Header& printed = resolved.printed->header;
+    if (!resolved.probability) {
         if (!printed.has_probability()) return {};
         return {"Model supports probability estimates, but disabled in prediction."};
     }
     if (!printed.regression()) return {};
+    const double unit = resolved.model->labels_back ? resolved.model->labels_back->scale : 1;  // in raw labels
     return {"Prob. model for test data: target value = predicted value + z,",
             "z: Laplace distribution e^(-|z|/sigma)/(2sigma),sigma=" + with_digits((*printed.prob_a)[0] * unit)};
 }
 
-std::string opening_note(const Header& printed, bool probability) {
-    if (!probability || !printed.classification() || printed.nr_class <= 2) return "";
+std::string opening_note(const ResolvedOptions& resolved) {
+    const Header& printed = resolved.printed->header;
+    if (!resolved.exact || !resolved.probability || !printed.classification() || printed.nr_class <= 2) return "";
     return "Note: a compiled model's radii hardly ever prove the printed digits of the probabilities of more than two"
            " classes: nearly every row is evaluated exactly.";
 }
@@ -53,8 +80,10 @@ std::vector<std::string> score_lines(const Header& printed, const Score& score) 
             "Squared correlation coefficient = " + with_digits(found[1]) + " (regression)"};
 }
 
-std::string row_warning(const Header& header, std::int64_t rows, const UnknownLabels& unknown, bool zeros_count) {
+std::string row_warning(const Header& header, const RunCounts& run_counts, bool zeros_count) {
     constexpr std::size_t shown = 6;
+    const std::int64_t rows = run_counts.rows;
+    const UnknownLabels& unknown = run_counts.unknown_labels;
     if (!rows) return "no row was predicted";
     // LIBSVM data without labels has an arbitrary number there, usually 0.
     if (2 * (unknown.rows - (zeros_count ? 0 : unknown.zeros)) <= rows) return "";
@@ -114,47 +143,28 @@ std::vector<std::string> scaling_warnings(const Scaling& scaling, const ScaledEn
     return out;
 }
 
-std::string of_rows(std::int64_t some, std::int64_t rows) {
-    std::string out = std::to_string(some) + " of " + std::to_string(rows) + " rows";
-    if (rows) out += " (" + with_digits(100 * static_cast<double>(some) / static_cast<double>(rows), 4) + " %)";
-    return out;
-}
-
-std::string proven_note(std::int64_t rows, std::int64_t evaluated, std::int64_t reference_rows) {
-    return "Proven: " + of_rows(rows - evaluated, rows) + "; " + std::to_string(evaluated) + " evaluated exactly, " +
-           std::to_string(reference_rows) + " of them by the reference sum.";
-}
-
-std::string evaluations_note(std::int64_t rows, std::int64_t vectors, std::int64_t evaluations) {
-    const std::int64_t whole = rows * vectors;
-    std::string saved;
-    if (whole)
-        saved = " (" + with_digits(100 * (1 - static_cast<double>(evaluations) / static_cast<double>(whole)), 4) +
-                " % saved)";
-    return "Kernel evaluations: " + std::to_string(evaluations) + " of " + std::to_string(whole) + saved + ".";
-}
-
-const char* const in_full_note =
-    "Note: values of a regression model are evaluated in full; --tolerance E stops each as soon as it is within E.";
-
-std::string outside_note(std::int64_t rows, std::int64_t outside, bool regression) {
-    return "Note: " + std::to_string(outside) + " of " + std::to_string(rows) + " rows (" +
-           with_digits(100 * static_cast<double>(outside) / static_cast<double>(rows), 3) +
-           " %) are outside the bound of the expansion (Claesen et al., eq. 3.11): nothing is known of how near their"
-           " values are to the exact model's. fastsvm bench tells how " +
-           (regression ? "far they are." : "many labels differ.");
-}
-
-std::vector<std::string> closing_notes(const ResolvedOptions& resolved, const RunCounts& run_counts) {
+std::vector<std::string> closing_notes(const ResolvedOptions& resolved, const RunCounts& run_counts,
+                                       std::optional<int> steps) {
     const Header& header = resolved.model->header;
-    if (resolved.exact) return {proven_note(run_counts.rows, run_counts.evaluated, run_counts.reference_rows)};
+    const std::int64_t rows = run_counts.rows, evaluated = run_counts.evaluated, undecided = run_counts.undecided;
+    if (resolved.exact)
+        return {"Proven: " + of_rows(rows - evaluated, rows) + "; " + std::to_string(evaluated) +
+                " evaluated exactly, " + std::to_string(run_counts.reference_rows) + " of them by the reference sum."};
     if (resolved.model->ordered) {
-        std::vector<std::string> out{evaluations_note(run_counts.rows, header.total_sv, run_counts.kernel_evaluations)};
-        if (header.regression() && !resolved.tolerance) out.push_back(in_full_note);
+        std::vector<std::string> out{evaluations_note(rows, header.total_sv, run_counts.kernel_evaluations)};
+        if (steps && !header.regression())
+            out.push_back("Decided: " + of_rows(rows - undecided, rows) + " after " + std::to_string(*steps) +
+                          " points.");
+        else if (header.regression() && !resolved.tolerance && !steps)
+            out.emplace_back(
+                "Note: values of a regression model are evaluated in full; --tolerance E stops each as soon as it is"
+                " within E.");
         return out;
     }
+    if (resolved.open_rows)
+        return {"Proven: " + of_rows(rows - undecided, rows) + "; " + std::to_string(undecided) + " undecided."};
     if (!run_counts.outside || !resolved.model->judged_by_bound) return {};
-    return {outside_note(run_counts.rows, run_counts.outside, header.regression())};
+    return {outside_note(rows, run_counts.outside, header.regression())};
 }
 
 }  // namespace fastsvm

@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,12 +12,11 @@
 
 namespace fastsvm {
 
-// svm-predict's lines before the first row. printed: header of the model whose answers are printed. unit: of regression
-// values, in raw labels.
-std::vector<std::string> opening_lines(const Header& printed, bool probability, double unit);
+// svm-predict's lines before the first row.
+std::vector<std::string> opening_lines(const ResolvedOptions& resolved);
 
 // Note on --exact with probabilities of more than two classes; "" otherwise.
-std::string opening_note(const Header& printed, bool probability);
+std::string opening_note(const ResolvedOptions& resolved);
 
 // The accuracy, or the mean squared error and the squared correlation; NaN or infinite as in C.
 std::vector<double> scores(const Header& printed, const Score& score);
@@ -26,7 +26,7 @@ std::vector<std::string> score_lines(const Header& printed, const Score& score);
 
 // Why rows may not be meant for the model, as a sentence without full stop; or "": no rows, or labels other than the
 // model's. zeros_count: count unknown labels 0.
-std::string row_warning(const Header& header, std::int64_t rows, const UnknownLabels& unknown, bool zeros_count);
+std::string row_warning(const Header& header, const RunCounts& run_counts, bool zeros_count);
 
 // Features that a model knows, besides its header.
 struct KnownFeatures {
@@ -41,16 +41,9 @@ std::string feature_warning(const Header& header, const KnownFeatures& known, co
 // svm-scale's warnings after all rows. name: of the range.
 std::vector<std::string> scaling_warnings(const Scaling& scaling, const ScaledEntries& scaled, const std::string& name);
 
-// Notes after the last row: --exact; a model that stops early; rows outside the bound.
-std::string proven_note(std::int64_t rows, std::int64_t evaluated, std::int64_t reference_rows);
-std::string evaluations_note(std::int64_t rows, std::int64_t vectors, std::int64_t evaluations);
-extern const char* const in_full_note;  // for an ordered regression model without --tolerance
-std::string outside_note(std::int64_t rows, std::int64_t outside, bool regression);
-
-// "<some> of <rows> rows", with the percentage.
-std::string of_rows(std::int64_t some, std::int64_t rows);
-
-// Notes of fastsvm-predict after the last row.
-std::vector<std::string> closing_notes(const ResolvedOptions& resolved, const RunCounts& run_counts);
+// Notes after the last row: rows evaluated exactly; kernel evaluations of a model that stops early; open rows; rows
+// outside the bound. steps: after which every row stopped, if any.
+std::vector<std::string> closing_notes(const ResolvedOptions& resolved, const RunCounts& run_counts,
+                                       std::optional<int> steps = std::nullopt);
 
 }  // namespace fastsvm

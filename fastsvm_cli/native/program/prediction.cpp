@@ -151,11 +151,9 @@ void Prediction::run() {
     // A missing file is named before anything else is printed.
     if (options_.test_file != "-" && access(options_.test_file.c_str(), F_OK) != 0)
         throw system_error(display(options_.test_file), errno);
-    const Header& printed = predictor_->resolved.printed->header;
-    const std::string note = options_.exact ? opening_note(printed, options_.probability) : "";
+    const std::string note = opening_note(predictor_->resolved);
     if (!note.empty()) warn(note);
-    const double unit = loaded_.model->labels_back ? loaded_.model->labels_back->scale : 1;
-    for (const std::string& line : opening_lines(printed, options_.probability, unit)) tell(line);
+    for (const std::string& line : opening_lines(predictor_->resolved)) tell(line);
     check_exact();  // before any line is written
     const RunCounts run_counts = predict_rows();
     warn_and_tell(run_counts);
@@ -221,9 +219,8 @@ void Prediction::warn_and_tell(const RunCounts& run_counts) const {
         for (const std::string& line :
              scaling_warnings(*loaded_.embedded, scaled_, "the range in " + options_.model_file))
             warn(line);
-    for (const std::string& warning :
-         {row_warning(loaded_.model->header, run_counts.rows, run_counts.unknown_labels, false),
-          feature_warning(loaded_.model->header, loaded_.features, run_counts)})
+    for (const std::string& warning : {row_warning(loaded_.model->header, run_counts, false),
+                                       feature_warning(loaded_.model->header, loaded_.features, run_counts)})
         if (!warning.empty()) warn("Warning: " + warning + ".");
     for (const std::string& line : score_lines(predictor_->resolved.printed->header, run_counts.score)) tell(line);
     for (const std::string& line : closing_notes(predictor_->resolved, run_counts)) warn(line);
