@@ -152,7 +152,7 @@ void bind_answer_options(nb::module_& m) {
             "model"_a, "probability"_a = false, "values"_a = false, "evaluations"_a = false,
             "exact"_a.none() = nb::none(), "audit"_a.none() = nb::none(), "tolerance"_a.none() = nb::none(),
             "open_rows"_a = false, "open_tolerance"_a = 0.0, "outside_rows"_a = false, "around"_a = false,
-            "largest_feature"_a,
+            "largest_feature"_a = std::numeric_limits<std::int32_t>::max(),
             "probability: as -b 1. values: append decision values, and radii if the model has them. evaluations: "
             "append the number of kernel evaluations; ordered models only. exact: evaluates rows that a certified "
             "model leaves undecided. audit: changes no line; its counts are in RunCounts. tolerance: allowed error of "
