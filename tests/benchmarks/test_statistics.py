@@ -146,10 +146,11 @@ class Theatre:
             )
         return 0, ""
 
-    def predict(self, model, chunks, write, *, path, exact):
-        if not any(each is model for each in self.models):
-            self.models.append(model)
-        self.spend(("memory", next(at for at, each in enumerate(self.models) if each is model), exact is not None))
+    def predict(self, predictor, chunks, write, *, path):
+        if not any(each is predictor.model for each in self.models):
+            self.models.append(predictor.model)
+        number = next(at for at, each in enumerate(self.models) if each is predictor.model)
+        self.spend(("memory", number, predictor.exact is not None))
         return SimpleNamespace(rows=self.rows)
 
     def libsvm(self, path, chunks):
