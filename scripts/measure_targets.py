@@ -12,7 +12,7 @@ import time
 
 from fastsvm_cli._native import Chunk
 from fastsvm_cli.comparisons.agreement import agreement
-from fastsvm_cli.console.option_types import Fraction
+from fastsvm_cli.console.option_types import FRACTION
 from fastsvm_cli.methods.reduce.target import reduce_to
 from fastsvm_cli.models import load_model
 from fastsvm_cli.text.read_rows import read_chunks
@@ -36,7 +36,7 @@ def main() -> None:
         model, train, test = (os.path.join(options.folder, f"{name}.{what}") for what in ("model", "train", "test"))
         exact, tested = load_model(model), list(read_chunks(test))
         for target in options.targets:
-            share = Fraction().convert(target, None, None)
+            share = FRACTION.convert(target, None, None)
             for rows in (Chunk.concatenate(list(read_chunks(train))), None):
                 start = time.process_time()
                 found = reduce_to(exact, share, rows, fingerprint="")

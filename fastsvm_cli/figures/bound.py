@@ -44,8 +44,8 @@ class Proven(NamedTuple):
         if self.proven is None:
             about = f"radius of half: {self.median:.2g}, of 95 %: {self.upper:.2g}"
         else:
-            low, high = (100 * end for end in interval_95(self.proven, self.rows))
-            about = f"{_percent(self.proven, self.rows)} of the rows ({low:.3g} to {high:.3g} %)"
+            low, high = (_percent(100 * end) for end in interval_95(self.proven, self.rows))
+            about = f"{_percent(100 * self.proven / self.rows)} (95 %: {low} to {high})"
         return f"{self.words}: {about}, {size_text(self.size)}"
 
 
@@ -98,10 +98,9 @@ def _radii(found: "list[Proven]") -> "tuple[float, float]":
     return low / 1.5, max(high, 2 * low) * 1.5
 
 
-def _percent(proven: int, rows: int) -> str:
-    """Return a share in percent, with so many digits that only all rows give 100 %."""
-    share = 100 * proven / rows
-    if proven in (0, rows):
+def _percent(share: float) -> str:
+    """Return a share, in percent, with so many digits that only all rows give 100 %."""
+    if share in (0, 100):
         return f"{share:.0f} %"
     digits = max(1, 1 - int(log10(min(share, 100 - share)) // 1))
     return f"{share:.{min(digits, 6)}f} %"

@@ -1,4 +1,4 @@
-"""What all figures share: a column's width, colours for the colour-blind, an axis of shares, reproducible bytes."""
+"""Shared by all figures: a column's width, colours for the colour-blind, an axis of shares, reproducible bytes."""
 
 import io
 import os

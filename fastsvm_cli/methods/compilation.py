@@ -1,7 +1,9 @@
 """One compile run, of a command and of Python's `compile`: read, check, scale, compile, embed, write."""
 
+import warnings
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from fastsvm_cli.errors import FastsvmWarning
 from fastsvm_cli.methods.method import Run
 from fastsvm_cli.methods.method import SourceModel as SourceModel
 
@@ -27,6 +29,7 @@ def silent(share: float, words: str = "") -> None:
 def run_command(method: "Method", parsed: "dict[str, Any]") -> Run:
     """Run a method's command up to its summary. parsed: click's values. Raises UsageError and FastsvmError."""
     from fastsvm_cli.console.progress import Progress
+    from fastsvm_cli.console.scaling import warn_of_scaling
     from fastsvm_cli.text.output import Output
 
     options = method.Options(**parsed)
@@ -42,6 +45,8 @@ def run_command(method: "Method", parsed: "dict[str, Any]") -> Run:
     method.prepare(run)
     with Progress(method.name, quiet=options.quiet, announced=True) as progress:
         run.made = method.compile(run, progress)
+    for scaling in run.applied:
+        warn_of_scaling(scaling, options.quiet)
     text, _ = run.text(method.written(run))
     with Output(options.output_file) as output:
         output.write(text)
@@ -89,6 +94,8 @@ def compile_source(
             if run.rows is not None and not sum(chunk.rows for chunk in run.rows):
                 raise UsageError("data without a row found, expected some")
             run.made = method.compile(run, on_progress)
+        for line in (line for scaling in run.applied for line in scaling.warnings()):
+            warnings.warn(line.removeprefix("Warning: "), FastsvmWarning, stacklevel=5)
         _, model = run.text(run.made.model)
     except UsageError as error:
         raise ValueError(f"{method.name}: {error.format_message()}") from None

@@ -77,7 +77,7 @@ class MethodOptions(Options):
 
 
 class Compiled(Protocol):
-    """Result of a compilation: the model, and why a target was not reached or a guarantee does not hold, or None."""
+    """Result of a compilation."""
 
     @property
     def model(self) -> "Model":
@@ -85,7 +85,7 @@ class Compiled(Protocol):
 
     @property
     def warning(self) -> "str | None":
-        """The warning."""
+        """Why a target was not reached, or a guarantee does not hold; or None."""
 
 
 class Made(NamedTuple):
@@ -107,7 +107,8 @@ class Run:
 
     options: a record of the method's Options. source: the exact model; None where rows alone are compiled. rows: of the
     option --data, or None. scaling: of the range file, or None. folding: the same, if the model's numbers shall include
-    it. made: the result of the method's `compile`. size: bytes of the model's file.
+    it. applied: scalings of rows that were read, whose warnings are due. made: the result of the method's `compile`.
+    size: bytes of the model's file.
     """
 
     made: Any
@@ -119,6 +120,7 @@ class Run:
         self.method, self.options, self.source, self.rows = method, options, source, rows
         self.scaling: Scaling | None = None
         self.folding: ScalingToFold | None = None
+        self.applied: list[Scaling] = []
 
     @property
     def exact(self) -> "ExactModel":
@@ -146,7 +148,6 @@ class Run:
 
     def read_rows(self, scaling: "Scaling | None", purpose: "str | None" = None) -> None:
         """Read the rows of --data. purpose: why there must be some, or None. Raises FileError and DataFormatError."""
-        from fastsvm_cli.console.scaling import warn_of_scaling
         from fastsvm_cli.text.read_rows import read_chunks
 
         path = self.options.rows_file
@@ -155,7 +156,8 @@ class Run:
         self.rows = list(read_chunks(path, labelled=not self.options.unlabelled, scaling=scaling))
         if purpose is not None and not sum(chunk.rows for chunk in self.rows):
             raise FileError(path, f"no rows found, expected some to {purpose}")
-        warn_of_scaling(scaling, self.options.quiet)
+        if scaling is not None:
+            self.applied.append(scaling)
 
     def text(self, model: "Model") -> "tuple[bytes, Model]":
         """Return a compiled model's file content, and the model read back from it, with the file's digits only.

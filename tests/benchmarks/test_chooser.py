@@ -60,7 +60,7 @@ class Rows:
 
 @pytest.fixture
 def run(monkeypatch):
-    """choose() with one method, whose search tries `attempts`: (name, model or error, seconds to compile, more)."""
+    """Choosing with one method, whose search tries `attempts`: (name, model or error, seconds to compile, more)."""
 
     def run(attempts, each_class=False, time_limit=30.0, rate=1.0, noise=0.0, search=None, reading=1e-6):
         time = Clock(rate, noise)

@@ -101,13 +101,14 @@ def test_percents_say_all_of_all_rows_alone():
     for number, words in ((100_000, "100 %"), (99_999, "99.9990 %"), (0, "0 %"), (50_000, "50.0 %"), (7, "0.0070 %")):
         found = entries(draw("d", "m", [one._replace(proven=number)]))
         assert found[0].startswith(f"degree 2: {words}"), (words, found)
+    assert found[0] == "degree 2: 0.0070 % (95 %: 0.0034 % to 0.014 %), 1 KB"
 
 
 @pytest.mark.full
 def test_a_regression_has_radii_alone(measured):
     found = [proven(*each) for each in measured("waves")]
     figure = draw("waves.rows", "waves.model", found)
-    assert not any(name.startswith("proven") for name in points(figure.axes[0]))
+    assert not any(name.startswith("proven") for name in points(figure.axes[0])) and "all rows" not in entries(figure)
     assert points(figure.axes[0])["rows degree 3"][0][-1, 1] == 100
     assert any(f"radius of half: {found[2].median:.2g}" in text for text in entries(figure))
 

@@ -76,7 +76,7 @@ def test_numbers_stand_where_they_belong():
     band = figure.axes[0].patches[0].get_extents().transformed(figure.axes[0].transData.inverted())
     zero = upper["finished"][2][0][1]
     border = band.y1  # the band of 0 has no scale
-    assert 0 < border < 0.2
+    assert border == pytest.approx(0.2 / 1.6)
     lows = [max(100 * each.distance_95[0], border) for each in found.sizes[:2]]
     highs = [100 * each.distance_95[1] for each in found.sizes]
     # Of each panel: what must be drawn -> numbers.

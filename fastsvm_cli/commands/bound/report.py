@@ -111,7 +111,6 @@ def bound_report(reading: Reading) -> dict:
 
 
 def _models_to_draw(path: str, model: Model, quiet: bool) -> "list[Drawn]":
-
     if model.certified:
         degree = getattr(model, "degree", 0) if model.centers is not None else 0
         words = f"degree {degree}" if degree else "reduced set" if model.reduced else model.kind

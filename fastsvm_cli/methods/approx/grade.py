@@ -1,6 +1,6 @@
 """Trials of approx for ``bound``: how far gamma is from gamma_MAX, what approx changes, what each degree proves.
 
-Measured by scripts/measure_grades.py.
+scripts/measure_grades.py measures the thresholds of gamma.
 """
 
 from collections.abc import Callable

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 from fastsvm_cli.console import options as shared
 from fastsvm_cli.console.option_types import POSITIVE, Integer
 from fastsvm_cli.console.options import Choice, UsageError, option
-from fastsvm_cli.console.scaling import read_scale_file, refuse_twice, warn_of_scaling
+from fastsvm_cli.console.scaling import read_scale_file, refuse_twice
 from fastsvm_cli.errors import spelled
 from fastsvm_cli.methods.method import Attempt, Made, Method, MethodOptions, Progress, Run, Search, Setting
 
@@ -186,7 +186,8 @@ class Order(Method):
         scaling = read_scale_file(options.scale_file)
         model = _with_own_kernel(run.exact, options, scaling)
         ordered = _ordered(model, run.fingerprint, options, progress, scaling)
-        warn_of_scaling(scaling, options.quiet)
+        if scaling is not None:
+            run.applied.append(scaling)
         if run.scaling is not None and options.own_kernel is not None:  # the ordered model has vectors
             from fastsvm_cli.models.embedded_scaling import check
 
