@@ -10,6 +10,7 @@ import pytest
 from libsvm.svmutil import svm_read_problem
 
 import fastsvm_cli
+from fastsvm_cli.errors import FastsvmWarning
 from support import dasking
 from support.compiling import compile_all, linked
 from support.forked import fastsvm
@@ -98,6 +99,9 @@ def test_what_svm_scale_warns_of_is_said(files):
     said = "Warning: 2 values left out, of features that {} does not hold (the first: 99), as svm"
     assert said.format("the range in carried") in run(files, "predict", "few", "carried", "out").stderr
     assert said.format("range") in run(files, "predict", "--scale", "range", "few", "model", "out").stderr
+    assert said.format("range") in run(files, "order", "--carry", "range", "--data", "few", "model", "out").stderr
+    with pytest.warns(FastsvmWarning, match="2 values left out"):
+        fastsvm_cli.compile(str(files / "model"), "geometry", fold=str(files / "few"), scale=str(files / "range"))
 
 
 @pytest.mark.full(few=1)
