@@ -7,7 +7,6 @@
 
 #include "engine/header.h"
 #include "text/numbers.h"
-#include "text/numbers.h"
 #include "text/parse.h"
 
 namespace fastsvm {
