@@ -25,9 +25,9 @@ def certificate(truncation=3, error=2):
     return Certificate([0.1] * truncation, [0.0] * error, 1.0, 1.0)
 
 
-def border(samples, local=1):
+def border(samples, local=1, features=(1, 2)):
     header = Header("one_class", "rbf", gamma=1.0, nr_class=2, total_sv=0, rho=[0.0])
-    return BorderFile(header, fingerprint="f", features=[1, 2], samples=samples, local=local)
+    return BorderFile(header, fingerprint="f", features=list(features), samples=samples, local=local)
 
 
 def decide(model, with_radius=False):

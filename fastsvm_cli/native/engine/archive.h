@@ -83,7 +83,7 @@ public:
     // The scaling that raw_rows_key names, if any.
     void raw_rows(std::optional<FoldedScaling>& folded);
 
-    // What `size` had for this key; 0 without one.
+    // The number that `size` was given or read for this key; 0 without one.
     std::int64_t count(const std::string& key) const;
     // The elements that `size` counts: visit(element) for each.
     template <class T, class Visit> void each(const std::string& key, std::vector<T>& all, Visit visit) {

@@ -69,7 +69,7 @@ public:
 
     const std::shared_ptr<const Rows> vectors;  // with coefficients; each is `0:serial` for a precomputed kernel
     const Kernel kernel;                        // the header's or, if precomputed, one to evaluate on known vectors
-    // Of a reduced set; without gamma and rho, which are the model's.
+    // The exact model of a reduced set; without gamma and rho, which are the model's.
     std::optional<Origin> origin;
 
     // The same model without fastsvm's line.

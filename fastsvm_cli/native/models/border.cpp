@@ -167,6 +167,9 @@ void BorderFile::keys(Archive& archive) {
     archive.field("level", levels, header.pairs());
     archive.whole("local", local, 1, most_local);
     if (archive.checks() && samples.size() != header.rho.size()) throw std::invalid_argument("wrong number of pairs");
+    const auto most = static_cast<std::int64_t>(std::numeric_limits<std::int32_t>::max());
+    if (archive.checks() && std::any_of(counts.begin(), counts.end(), [&](auto n) { return n < 0 || n > most; }))
+        throw std::invalid_argument("wrong number of values");
     if (!archive.reads()) return;
     if (header.regression()) archive.fail_header("a border of type " + header.svm_type + " found, expected classes");
     if (std::any_of(counts.begin(), counts.end(), [](std::int64_t count) { return count < 0; }))

@@ -73,7 +73,7 @@ public:
     std::string sequence;
     std::shared_ptr<const Rows> all_vectors;  // the support vectors, then the folded ones, whose coefficients are 0
     std::vector<std::int64_t> points;         // (k) rows of all_vectors, in order of evaluation
-    std::vector<double> b, squared_norm, b_error;  // (k, pairs), (pairs), (pairs): models/geometry.h
+    std::vector<double> b, squared_norm, b_error;  // (k, pairs), (pairs), (pairs): see Geometry
 
     const char* kind() const override { return "geometry"; }
     void keys(Archive& archive) override;

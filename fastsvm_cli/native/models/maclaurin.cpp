@@ -456,9 +456,9 @@ void MaclaurinFile::visit(Archive& archive, Expansion& expansion) const {
             archive.body().fail("rank " + std::to_string(rank) + " found, expected 1 to " + std::to_string(d),
                                 archive.at() - 1);
     }
-    const std::int64_t size = rank ? compressed(rank, d) : coefficients_of(degree, d);
-    if (archive.checks() &&
-        (rank < 0 || (rank && degree != 2) || static_cast<std::int64_t>(coefficients.size()) != size))
+    const bool possible = rank >= 0 && rank <= d && (!rank || degree == 2);
+    const std::int64_t size = rank && possible ? compressed(rank, d) : coefficients_of(degree, d);
+    if (archive.checks() && (!possible || static_cast<std::int64_t>(coefficients.size()) != size))
         throw std::invalid_argument("wrong number of coefficients");
     archive.numbers(coefficients, archive.writes() ? line_lengths(degree, rank, d) : std::vector{size}, single);
 }

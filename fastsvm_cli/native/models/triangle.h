@@ -21,7 +21,7 @@
 namespace fastsvm {
 
 // Support vectors by distance from a pivot, and bounds on the rest of their sums, for RBF and exponential kernels (B17,
-// B18 and B20 of PROOFS.md; equations of Acevedo-Rodriguez et al., see triangle.h).
+// B18 and B20 of PROOFS.md; equations of Acevedo-Rodriguez et al., see Triangle).
 struct PivotList {
     // The vectors left at a stop.
     struct Rest {

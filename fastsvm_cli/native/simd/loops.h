@@ -119,8 +119,8 @@ struct ProductLoops {
 
 // Rows and vectors are on one grid: |x - z|^2 is a whole number D times the squared step (B30 of PROOFS.md), and K =
 // exp(-gamma step^2 D). Their numbers are in 32-bit words or in four-bit codes. A word holds 32 one-bit features, or a
-// few numbers of 8 bits (16 if the machine cannot multiply and add bytes of four words). A code, in a byte of its own,
-// holds four features of two levels or two of up to four.
+// few numbers of 8 bits (16 if the machine cannot multiply and add the four bytes of a word). A code, in a byte of its
+// own, holds four features of two levels or two of up to four.
 
 // A few rows side by side, without the words that no sum needs.
 struct GridRows {

@@ -41,8 +41,8 @@ void parallel_workers(std::int64_t n, std::int64_t grain, const Callable<Parts&>
 // part. Otherwise as parallel_workers.
 void parallel_for(std::int64_t n, std::int64_t grain, const Callable<std::int64_t, std::int64_t>& body);
 
-// Sets the calling thread's check, or none if null. It is called now and then on this thread, between parts of its work
-//. If it throws, the work ends on all threads.
+// Sets the calling thread's check, or none if null. It is called now and then on this thread, between parts of its
+// work. If it throws, the work ends on all threads.
 void check_while_working(void (*check)());
 
 // Calls the thread's check, unless it was called in the last 50 milliseconds.
