@@ -84,12 +84,12 @@ class Job:
                 model = parse_model(self.model.text, self.model.path, warn=False)
                 stopped = model if self.steps is None else model.stopped_after(self.steps)
                 assert stopped is not None  # checked by the client
-                exact, behind = self.exact, None
+                exact, fallback = self.exact, None
                 if exact is not None:
-                    behind = Fallback(lambda: parse_libsvm(exact.text, exact.path).plain(), self.exact_tolerance)
+                    fallback = Fallback(lambda: parse_libsvm(exact.text, exact.path).plain(), self.exact_tolerance)
                 elif self.audit is not None:
-                    behind = Fallback(lambda: model.exact)
-                self._models = stopped, behind
+                    fallback = Fallback(lambda: model.exact)
+                self._models = stopped, fallback
             return self._models
 
     def scaling(self) -> "Scaling | None":
@@ -164,12 +164,13 @@ def answer_block(job: Job, block: Block, where: Folder) -> "dict[str, Any]":
     """Predict a block into its part; return the manifest entry, written before the part gets its name."""
     _require_claim(job, where)
     (model, exact), scaling = job.models(), job.scaling()
-    behind: dict[str, Any] = {"exact": exact}
+    audit = None
     if job.audit is not None and exact is not None:
         share, seed = job.audit
         # Lines are numbered by part: each has a seed of its own.
-        behind = {"audit": Audit(lambda: exact.model, share, int(digest_of([seed, block.part]), 16))}
+        audit = Audit(lambda: exact.model, share, int(digest_of([seed, block.part]), 16))
     bad_rows = None if job.on_bad_row == "stop" else BadRows(block.name, job.on_bad_row == "nan")
+    predictor = Predictor(model, exact=exact if audit is None else None, audit=audit, **job.answer_options)
     position, size, checksum = Position(fields=job.fields), 0, 0
     before = _native.set_threads_here(job.threads)
     try:
@@ -181,7 +182,7 @@ def answer_block(job: Job, block: Block, where: Folder) -> "dict[str, Any]":
                 size, checksum = size + len(data), crc32(data, checksum)
 
             run_counts = predict(
-                Predictor(model, **behind, **job.answer_options),
+                predictor,
                 lines,
                 count,
                 path=block.name,

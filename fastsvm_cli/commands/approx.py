@@ -2,9 +2,9 @@
 
 import click
 
+from fastsvm_cli.commands.compile_run import run_command
 from fastsvm_cli.console.options import FileCommand
 from fastsvm_cli.methods.approx import METHOD
-from fastsvm_cli.methods.compilation import run_command
 
 
 @click.command("approx", cls=FileCommand, params=METHOD.Options.parameters())

@@ -1,15 +1,10 @@
 """The command ``fastsvm border``."""
 
-from typing import TYPE_CHECKING
-
 import click
 
+from fastsvm_cli.commands.compile_run import CompileRun, run_command
 from fastsvm_cli.console.options import FileCommand
 from fastsvm_cli.methods.border import METHOD
-from fastsvm_cli.methods.compilation import run_command
-
-if TYPE_CHECKING:
-    from fastsvm_cli.methods.method import Run
 
 
 @click.command("border", cls=FileCommand, params=METHOD.Options.parameters())
@@ -45,7 +40,7 @@ def command(**parsed):
         _warn(run)
 
 
-def _tell_of_density(run: "Run") -> None:
+def _tell_of_density(run: CompileRun) -> None:
     header, width = run.made.model.header, run.options.width
     if width is None:
         what = f"a density estimate of {header.total_sv} weights that add up to {run.options.weight:g}"
@@ -56,7 +51,7 @@ def _tell_of_density(run: "Run") -> None:
     run.tell_of_scaling()
 
 
-def _tell(run: "Run") -> None:
+def _tell(run: CompileRun) -> None:
     options, found, model, counts = run.options, run.made, run.made.model, run.made.counts
     together = f" ({min(counts)} to {max(counts)} for each of {len(counts)} pairs)" if len(counts) > 1 else ""
     origin = f"{model.header.total_sv} {'support vectors' if options.of_model else 'training rows'}"
@@ -86,7 +81,7 @@ def _tell(run: "Run") -> None:
             )
 
 
-def _warn(run: "Run") -> None:
+def _warn(run: CompileRun) -> None:
     from fastsvm_cli.methods.border.samples import looks_one_hot
 
     options, found = run.options, run.made

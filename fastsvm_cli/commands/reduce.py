@@ -5,14 +5,13 @@ from typing import TYPE_CHECKING
 
 import click
 
+from fastsvm_cli.commands.compile_run import CompileRun, run_command
 from fastsvm_cli.console.options import FileCommand
-from fastsvm_cli.methods.compilation import run_command
 from fastsvm_cli.methods.reduce import METHOD
 
 if TYPE_CHECKING:
     from fastsvm_cli._native import Chunk
     from fastsvm_cli.methods.folded_scaling import ScalingToFold
-    from fastsvm_cli.methods.method import Run
     from fastsvm_cli.methods.reduce.target import Sample
     from fastsvm_cli.models.base import ExactModel
 
@@ -40,7 +39,7 @@ def command(**parsed):
         _draw(run)
 
 
-def _tell(run: "Run") -> None:
+def _tell(run: CompileRun) -> None:
     from fastsvm_cli.comparisons.agreement import agreement
     from fastsvm_cli.console.progress import Progress
     from fastsvm_cli.prediction.scores import summary_lines
@@ -111,7 +110,7 @@ def _sample_lines(sample: "Sample", data_file: "str | None") -> "Iterator[str]":
         )
 
 
-def _tell_of_unknown(run: "Run", folding: "ScalingToFold") -> None:
+def _tell_of_unknown(run: CompileRun, folding: "ScalingToFold") -> None:
     """Tell of features that the range file lacks: svm-scale drops them, but a LIBSVM model counts them."""
     from fastsvm_cli._native import used_indices
 
@@ -126,7 +125,7 @@ def _tell_of_unknown(run: "Run", folding: "ScalingToFold") -> None:
         run.tell(f"Features that {folding.path} does not hold must not be in the rows: a LIBSVM model counts them.")
 
 
-def _draw(run: "Run") -> None:
+def _draw(run: CompileRun) -> None:
     from os.path import basename
 
     from fastsvm_cli.benchmarks.sizes import measure_sizes

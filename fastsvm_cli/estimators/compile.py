@@ -222,7 +222,9 @@ def compile(
         raise ValueError(f"{method}: data in a file found, expected X or (X, y): the scalers are in front of the model")
     with _progress(on_progress) as progress:
         with in_python():
-            compiled, _, allowed, warning = compile_source(method, source, options, progress)
+            compiled, _, allowed, warning, of_rows = compile_source(method, source, options, progress)
+    for line in of_rows:
+        _warn(line)
     if warning is not None:
         _warn(f'method="{method}": {warning}')
     if compiled.kind != "cascade":  # tested on rows; support vectors lie where it leaves them

@@ -117,8 +117,8 @@ class Answers:
         # Ties go to the first class: classes after the winner get half a vote less.
         slots = np.arange(header.nr_class)
         winner = g("ArgMax", low, axis=1, keepdims=1)
-        behind = g.of_bool(g("Greater", g.table(slots[None, :]), winner))
-        most = g("Sub", high, g("Mul", behind, np.array(0.5)))
+        after_winner = g.of_bool(g("Greater", g.table(slots[None, :]), winner))
+        most = g("Sub", high, g("Mul", after_winner, np.array(0.5)))
         itself = g("Equal", g.table(slots[None, :]), winner)
         beaten = g("Less", most, g("ReduceMax", low, axes=[1], keepdims=1))
         every_one = g.of_bool(g("Or", beaten, itself), whole=True)

@@ -1,14 +1,12 @@
-"""One compile run, of a command and of Python's `compile`: read, check, scale, compile, embed, write."""
+"""The source of a compile run, and the run of Python's `compile`; commands/compile_run.py is that of a command."""
 
-import warnings
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from fastsvm_cli.errors import FastsvmWarning
 from fastsvm_cli.methods.method import Run
 from fastsvm_cli.methods.method import SourceModel as SourceModel
 
 if TYPE_CHECKING:
-    from fastsvm_cli.methods.method import Method, Progress
+    from fastsvm_cli.methods.method import Progress
     from fastsvm_cli.models.base import Model
 
 
@@ -26,44 +24,18 @@ def silent(share: float, words: str = "") -> None:
     """Do nothing with a progress report."""
 
 
-def run_command(method: "Method", parsed: "dict[str, Any]") -> Run:
-    """Run a method's command up to its summary. parsed: click's values. Raises UsageError and FastsvmError."""
-    from fastsvm_cli.console.progress import Progress
-    from fastsvm_cli.console.scaling import warn_of_scaling
-    from fastsvm_cli.text.output import Output
-
-    options = method.Options(**parsed)
-    options.begin()
-    run = Run(method, options)
-    if options.of_model:
-        from fastsvm_cli.models import warn_of
-
-        run.source = read_source(options.model_file, warn=False)
-        run.check()
-        warn_of(run.exact, options.model_file, 3)
-        method.check_model(run.exact, options)
-    method.prepare(run)
-    with Progress(method.name, quiet=options.quiet, announced=True) as progress:
-        run.made = method.compile(run, progress)
-    for scaling in run.applied:
-        warn_of_scaling(scaling, options.quiet)
-    text, _ = run.text(method.written(run))
-    with Output(options.output_file) as output:
-        output.write(text)
-    return run
-
-
 class CompiledModel(NamedTuple):
     """A compiled model, read back from its text.
 
     size: bytes of the text. target: the option target, a share, or 0. warning: why a target was not reached, or a
-    guarantee does not hold; or None.
+    guarantee does not hold; or None. of_rows: svm-scale's warnings of rows that were scaled.
     """
 
     model: "Model"
     size: int
     target: float
     warning: "str | None"
+    of_rows: "list[str]"
 
 
 def compile_source(
@@ -94,9 +66,8 @@ def compile_source(
             if run.rows is not None and not sum(chunk.rows for chunk in run.rows):
                 raise UsageError("data without a row found, expected some")
             run.made = method.compile(run, on_progress)
-        for line in (line for scaling in run.applied for line in scaling.warnings()):
-            warnings.warn(line.removeprefix("Warning: "), FastsvmWarning, stacklevel=5)
         _, model = run.text(run.made.model)
     except UsageError as error:
         raise ValueError(f"{method.name}: {error.format_message()}") from None
-    return CompiledModel(model, run.size, options.target or 0.0, run.made.warning)
+    of_rows = [line.removeprefix("Warning: ") for scaling in run.applied for line in scaling.warnings()]
+    return CompiledModel(model, run.size, options.target or 0.0, run.made.warning, of_rows)

@@ -1,16 +1,14 @@
 """The interface of a compilation method, and a run of one."""
 
-import sys
 from collections.abc import Callable, Generator
 from math import inf
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, TextIO
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 
 from fastsvm_cli.console.options import Option, Options, argument
 from fastsvm_cli.errors import FileError, ModelFormatError, spelled
 
 if TYPE_CHECKING:
     from fastsvm_cli._native import Chunk
-    from fastsvm_cli.comparisons.agreement import Comparison
     from fastsvm_cli.comparisons.budget import Budget
     from fastsvm_cli.methods.folded_scaling import ScalingToFold
     from fastsvm_cli.models.base import ExactModel, Model
@@ -183,53 +181,6 @@ class Run:
         if self.folding is None:
             self.made.model.embedded_scaling = embedded_scaling(self.scaling, self.options.model_file)
         return self.made.model
-
-    @property
-    def report(self) -> "TextIO":
-        """Stream of the summary."""
-        from fastsvm_cli.console.file_checks import summary_stream
-
-        return summary_stream(self.options.output_file)
-
-    def tell(self, words: str) -> None:
-        """Print a line of the summary."""
-        print(words, file=self.report)
-
-    def warn(self, words: str) -> None:
-        """Print a warning."""
-        print(f"Warning: {words}", file=sys.stderr)
-
-    def tell_sizes(self) -> None:
-        """Print the sizes before and after, with the result's path."""
-        from fastsvm_cli.text.numbers import size_text
-
-        before = "" if self.source is None else f"{size_text(self.source.size)} -> "
-        path = self.options.output_file
-        self.tell(f"{before}{size_text(self.size)}: {'standard output' if path == '-' else path}")
-
-    def tell_of_scaling(self) -> None:
-        """Print that the model takes raw rows, if it does."""
-        if self.scaling is not None:
-            what = "embedded" if self.folding is None else "folded in"
-            raw = "raw rows" if self.scaling.native.label_line() is None else "raw rows and predicts raw labels"
-            self.tell(f"{self.scaling.path} is {what}: the model takes {raw}")
-
-    def warn_of_disagreement(self, seen: "Comparison", ways_out: str) -> None:
-        """Warn of a disagreement beyond the limit. ways_out: options that do better."""
-        from fastsvm_cli.comparisons.agreement import DOUBTFUL
-
-        if seen.share <= DOUBTFUL:
-            return
-        share = f"{100 * seen.share:.3g} %"
-        what = (
-            f"values are off by {share} of their spread"
-            if seen.regression
-            else f"{share} of these labels are not the exact model's"
-        )
-        cascade = "" if seen.regression else ", fastsvm cascade --data ROWS"
-        self.warn(
-            f"{what}; try {ways_out}{cascade}, or the exact model as it is (fastsvm bench --try measures them all)."
-        )
 
 
 class Attempt(NamedTuple):

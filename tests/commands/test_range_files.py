@@ -100,8 +100,9 @@ def test_what_svm_scale_warns_of_is_said(files):
     assert said.format("the range in carried") in run(files, "predict", "few", "carried", "out").stderr
     assert said.format("range") in run(files, "predict", "--scale", "range", "few", "model", "out").stderr
     assert said.format("range") in run(files, "order", "--carry", "range", "--data", "few", "model", "out").stderr
-    with pytest.warns(FastsvmWarning, match="2 values left out"):
+    with pytest.warns(FastsvmWarning, match="2 values left out") as warned:
         fastsvm_cli.compile(str(files / "model"), "geometry", fold=str(files / "few"), scale=str(files / "range"))
+    assert {each.filename for each in warned} == {__file__}
 
 
 @pytest.mark.full(few=1)

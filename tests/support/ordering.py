@@ -67,8 +67,9 @@ def with_points(machine, points, vectors=(), rng=None, slack=0.0):
     a, k = machine.pair_coefficients.astype(EXTENDED), oracles.kernel_values(machine, machine.vectors)
     squared_norm, size = (((a @ k) * a).sum(axis=1) for a, k in ((a, k), (np.abs(a), np.abs(k))))
     upper = (np.maximum(squared_norm, 0) + 1e-15 * size).astype(float)
-    how = dict(sequence="any", all_vectors=all_vectors, points=list(points), b=np.ascontiguousarray(b).ravel())
-    return Model(_native.GeometryFile(exact.file, "f", **how, squared_norm=upper.tolist(), b_error=error.tolist()))
+    how = dict(all_vectors=all_vectors, points=list(points), b=np.ascontiguousarray(b).ravel())
+    sums = dict(squared_norm=upper.tolist(), b_error=error.tolist())
+    return Model(_native.GeometryFile(exact.file, fingerprint="f", sequence="any", **how, **sums))
 
 
 def random_options(rng, machine, method):

@@ -76,7 +76,7 @@ def calibrate(
     def file_of(stages: "list[_native.CascadeStage]", **test: int) -> _native.CascadeFile:
         return _native.CascadeFile(
             model.file,
-            fingerprint,
+            fingerprint=fingerprint,
             budget=budget,
             confidence=confidence,
             chosen=candidates.chosen[: max((each.vectors for each in stages), default=0)],

@@ -103,7 +103,7 @@ def compile_geometry(
             on_progress(before + (1 - before) * ((step + 1) / points) ** 2)
     file = _native.GeometryFile(
         model.file,
-        fingerprint,
+        fingerprint=fingerprint,
         sequence=sequence,
         all_vectors=all_vectors,
         points=order,

@@ -44,4 +44,4 @@ def compile_triangle(
                 pivots.append(nearest)
     elif needed:
         pivots = [0]
-    return Model(_native.TriangleFile(model.file, fingerprint, pivots=pivots), model.path)
+    return Model(_native.TriangleFile(model.file, fingerprint=fingerprint, pivots=pivots), model.path)

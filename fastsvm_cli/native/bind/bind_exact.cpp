@@ -316,7 +316,7 @@ void bind_models(nb::module_& m) {
                 return HeldParts{arrays, degree_norm_parts(of, static_cast<std::int64_t>(x.shape(1)), x.data())};
             },
             "x"_a, "a"_a, "gamma"_a, "from_degree"_a, "to_degree"_a,
-            "Of support vectors x (n, d), about a center, with coefficients a (n).")
+            "Take support vectors x (n, d), about a center, with coefficients a (n).")
         .def_static(
             "sparse",
             [](const IndexArray& starts, const ColumnArray& columns, const NumberArray& values, std::int64_t d,
@@ -333,8 +333,8 @@ void bind_models(nb::module_& m) {
             },
             "starts"_a, "columns"_a, "values"_a, "features"_a, "shift"_a, "squared_norms"_a, "a"_a, "gamma"_a,
             "from_degree"_a, "to_degree"_a,
-            "Of sparse rows y whose center m is not the origin: inner products y_i.y_j - shift_i - shift_j, with "
-            "shift_i = y_i.m - |m|^2 / 2 (n); squared_norms (n): about the center.")
+            "Take sparse rows y whose center m is not the origin. Their inner products about m are y_i.y_j - shift_i - "
+            "shift_j, with shift_i = y_i.m - |m|^2 / 2 (n). squared_norms (n): about m.")
         .def("__len__", [](const HeldParts& self) { return self.parts->count(); })
         .def(
             "sums",

@@ -86,7 +86,7 @@ nb::class_<File, Base> bind_kind(nb::module_& m, const char* name, const char* d
             made->check();
             made.release();
         },
-        nb::arg(source), fields.arg...);
+        nb::arg(source), nb::kw_only(), fields.arg...);
     (fields.add_property(bound), ...);
     return bound;
 }

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <utility>
 
-#include "engine/archive.h"
 #include "text/numbers.h"
 
 namespace fastsvm {

@@ -213,8 +213,7 @@ std::shared_ptr<const Model> load_exact(std::string_view text) {
 std::string no_certificates(bool certified, bool folds, bool proves, bool compiled) {
     if (folds)
         return "--scale is folded into it: svm-predict's labels are of rows that svm-scale has rounded, which a model "
-               "of"
-               " raw rows proves nothing of";
+               "of raw rows proves nothing of";
     if (certified) return "";
     if (proves) return std::string(compiled ? "its" : "a LIBSVM model found, whose") + " labels are exact already";
     return "the model has no certificates: fastsvm approx --certify and fastsvm reduce make models that do";

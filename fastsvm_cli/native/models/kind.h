@@ -1,7 +1,6 @@
 // The kinds of model files: recognizes a file's kind, reads a model of any kind, and loads it for predictions.
 #pragma once
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>

@@ -282,6 +282,7 @@ double Scaling::label(double value) const {
 
 void scale_features(const Scaling& scaling, const Rows& rows, const ScaledTarget& target, ScaledRows& result) {
     result.error.clear();
+    result.rows.max_index = 0;
     target.indptr[0] = 0;
     Format format;
     format.scaling = &scaling;

@@ -255,7 +255,7 @@ def test_triangle_computes_no_kernel_value_twice(kernel, classes):
     rows = [*random_rows(rng, 40, [1, 2, 3, UNKNOWN], scale=3), *machine.vectors[:5], {}]
     chunk, expected, exact = parse(rows), truths(machine, rows), order(machine, "triangle").exact
     for pivots, most in ((list(range(40)), 40), ([7], 40), ([3, 9, 30], 40), ([5, 5, 5], 42), ([39, 0, 39, 1, 2], 41)):
-        model = Model(TriangleFile(exact.file, "f", pivots=pivots))
+        model = Model(TriangleFile(exact.file, fingerprint="f", pivots=pivots))
         value, radius, evaluations, _ = stopped(model, chunk)
         assert_covered(value, radius, *expected)
         assert np.all(evaluations >= len(pivots)) and evaluations.max() <= most

@@ -1,0 +1,89 @@
+"""The run of a command that compiles: read, check, scale, compile, embed, write; and the words of its summary."""
+
+import sys
+from typing import TYPE_CHECKING, Any, TextIO
+
+from fastsvm_cli.methods.compilation import read_source
+from fastsvm_cli.methods.method import Run
+
+if TYPE_CHECKING:
+    from fastsvm_cli.comparisons.agreement import Comparison
+    from fastsvm_cli.methods.method import Method
+
+
+class CompileRun(Run):
+    """A compilation that tells of its result."""
+
+    @property
+    def report(self) -> "TextIO":
+        """Stream of the summary."""
+        from fastsvm_cli.console.file_checks import summary_stream
+
+        return summary_stream(self.options.output_file)
+
+    def tell(self, words: str) -> None:
+        """Print a line of the summary."""
+        print(words, file=self.report)
+
+    def warn(self, words: str) -> None:
+        """Print a warning."""
+        print(f"Warning: {words}", file=sys.stderr)
+
+    def tell_sizes(self) -> None:
+        """Print the sizes before and after, with the result's path."""
+        from fastsvm_cli.text.numbers import size_text
+
+        before = "" if self.source is None else f"{size_text(self.source.size)} -> "
+        path = self.options.output_file
+        self.tell(f"{before}{size_text(self.size)}: {'standard output' if path == '-' else path}")
+
+    def tell_of_scaling(self) -> None:
+        """Print that the model takes raw rows, if it does."""
+        if self.scaling is not None:
+            what = "embedded" if self.folding is None else "folded in"
+            raw = "raw rows" if self.scaling.native.label_line() is None else "raw rows and predicts raw labels"
+            self.tell(f"{self.scaling.path} is {what}: the model takes {raw}")
+
+    def warn_of_disagreement(self, seen: "Comparison", ways_out: str) -> None:
+        """Warn of a disagreement beyond the limit. ways_out: options that do better."""
+        from fastsvm_cli.comparisons.agreement import DOUBTFUL
+
+        if seen.share <= DOUBTFUL:
+            return
+        share = f"{100 * seen.share:.3g} %"
+        what = (
+            f"values are off by {share} of their spread"
+            if seen.regression
+            else f"{share} of these labels are not the exact model's"
+        )
+        cascade = "" if seen.regression else ", fastsvm cascade --data ROWS"
+        self.warn(
+            f"{what}; try {ways_out}{cascade}, or the exact model as it is (fastsvm bench --try measures them all)."
+        )
+
+
+def run_command(method: "Method", parsed: "dict[str, Any]") -> CompileRun:
+    """Run a method's command up to its summary. parsed: click's values. Raises UsageError and FastsvmError."""
+    from fastsvm_cli.console.progress import Progress
+    from fastsvm_cli.console.scaling import warn_of_scaling
+    from fastsvm_cli.text.output import Output
+
+    options = method.Options(**parsed)
+    options.begin()
+    run = CompileRun(method, options)
+    if options.of_model:
+        from fastsvm_cli.models import warn_of
+
+        run.source = read_source(options.model_file, warn=False)
+        run.check()
+        warn_of(run.exact, options.model_file, 3)
+        method.check_model(run.exact, options)
+    method.prepare(run)
+    with Progress(method.name, quiet=options.quiet, announced=True) as progress:
+        run.made = method.compile(run, progress)
+    for scaling in run.applied:
+        warn_of_scaling(scaling, options.quiet)
+    text, _ = run.text(method.written(run))
+    with Output(options.output_file) as output:
+        output.write(text)
+    return run
