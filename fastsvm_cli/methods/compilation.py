@@ -35,7 +35,7 @@ class CompiledModel(NamedTuple):
     size: int
     target: float
     warning: "str | None"
-    of_rows: "list[str]"
+    of_rows: "tuple[str, ...]" = ()
 
 
 def compile_source(
@@ -69,5 +69,5 @@ def compile_source(
         _, model = run.text(run.made.model)
     except UsageError as error:
         raise ValueError(f"{method.name}: {error.format_message()}") from None
-    of_rows = [line.removeprefix("Warning: ") for scaling in run.applied for line in scaling.warnings()]
+    of_rows = tuple(line.removeprefix("Warning: ") for scaling in run.applied for line in scaling.warnings())
     return CompiledModel(model, run.size, options.target or 0.0, run.made.warning, of_rows)
