@@ -97,6 +97,17 @@ def test_no_scheduler_answers(monkeypatch, address, words):
     assert address != "tcp://127.0.0.1:1" or not log.isEnabledFor(logging.ERROR)
 
 
+def test_workers_that_do_not_start_are_an_error(monkeypatch):
+    def fail(**options):
+        raise OSError("no more processes\nnext line")
+
+    monkeypatch.setattr("distributed.LocalCluster", fail)
+    expected = "no worker processes could be started on this machine: no more processes$"
+    with pytest.raises(FastsvmError, match=expected):
+        with scheduler.connect("local:1"):
+            pass
+
+
 @pytest.mark.full
 def test_workers_of_this_machine_write_where_dask_is_told_to_and_leave_nothing(tmp_path):
     position = tmp_path / "room"

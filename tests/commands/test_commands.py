@@ -8,6 +8,7 @@ from importlib import import_module
 import click
 import pytest
 
+from fastsvm_cli import cli
 from fastsvm_cli.cli import COMMANDS
 from fastsvm_cli.console.option_types import Share
 from support.paths import FASTSVM, GOLDEN, PROGRAM
@@ -53,6 +54,20 @@ def test_a_slow_pipe_gets_each_answer_at_once(program):
 
 def test_python_runs_the_command_too(fastsvm):
     assert outcome([sys.executable, "-m", "fastsvm_cli", "--version"]).stdout == fastsvm("--version").out
+
+
+@pytest.mark.parametrize("error", [ModuleNotFoundError("x", name="nowhere"), ImportError("x"), RuntimeError("x")])
+def test_a_fault_of_our_own_keeps_its_traceback(monkeypatch, error):
+    """A package that is not required, say, is imported by mistake."""
+
+    def fail(context):
+        raise error
+
+    monkeypatch.setattr(sys, "argv", ["fastsvm", "predict"])
+    monkeypatch.setattr(cli.fastsvm, "invoke", fail)
+    with pytest.raises(type(error)) as caught:
+        cli.main()
+    assert caught.value is error
 
 
 def test_an_empty_file_is_an_error_where_it_is_to(fastsvm, tmp_path):

@@ -163,6 +163,12 @@ def test_an_output_keeps_its_mode_and_is_private_while_it_is_written(folder):
     assert child.wait(PATIENCE) == 0 and out.stat().st_mode & 0o777 == 0o600 and out.read_text() == ""
 
 
+def test_after_two_hyphens_all_words_are_files(folder):
+    (folder / "-q").write_bytes((folder / "rows").read_bytes())
+    done, expected = (run(words, folder) for words in (["--", "-q", "exact"], ["rows", "exact"]))
+    assert done.returncode == 0 and done.stdout == expected.stdout and done.stderr == expected.stderr != b""
+
+
 @pytest.mark.parametrize("words, code, why", table("messages.txt", "usage of fastsvm-predict"))
 def test_wrong_usage(folder, words, code, why):
     done = run(words.split(), folder)

@@ -55,11 +55,13 @@ def test_extended_attributes_stay(tmp_path):
     path.write_bytes(b"before")
     try:
         os.setxattr(path, "user.origin", b"here")
+        os.setxattr(path, "user.age", b"old")
     except OSError as error:
         pytest.skip(f"no extended attributes here: {error}")
     write(path, b"after")
     assert path.read_bytes() == b"after"
-    assert os.getxattr(path, "user.origin") == b"here" and os.listdir(tmp_path) == ["out"]
+    assert [os.getxattr(path, f"user.{name}") for name in ("origin", "age")] == [b"here", b"old"]
+    assert os.listdir(tmp_path) == ["out"]
 
 
 def test_a_file_that_cannot_be_put_in_place_is_an_error_and_leaves_nothing(tmp_path):

@@ -11,6 +11,7 @@ from scipy.stats import beta
 from fastsvm_cli import _native
 from fastsvm_cli.methods.cascade.stages import _Pursuit
 from fastsvm_cli.models import load_model
+from fastsvm_cli.models.base import LABELS
 from fastsvm_cli.text.read_rows import read_chunks
 from support import forked
 from support.benching import first_rows
@@ -78,6 +79,10 @@ def test_a_row_has_the_label_of_its_stage_or_of_the_exact_model(made, name):
         expected[stops] = its[stops]
         assert stopped[number] == stops.sum()
     assert np.array_equal(winner, expected) and (winner[103:105] == -1).all() and (winner >= 0).mean() > 0.5
+    decisions = model.decisions(LABELS)
+    model.decision_values(chunk, decisions, LABELS)
+    assert sum(decisions.level_rows) == (winner < 0).sum()
+    assert decisions.reference_rows == decisions.level_rows[-1] > 0  # of UNUSUAL
     exact = run(folder, "predict", rows, name).stdout.split()
     labels = ["1", "-1"] if model.header.label is None else list(map(str, model.header.label))
     answer = [labels[position] if position >= 0 else theirs for position, theirs in zip(winner, exact)]
