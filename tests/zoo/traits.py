@@ -4,6 +4,7 @@ To add one, write a function here, or in rounding.py: every kind and every inter
 
 import random
 from collections.abc import Callable
+from functools import lru_cache
 
 import numpy as np
 
@@ -28,6 +29,7 @@ def trait(make):
     return make
 
 
+@lru_cache(maxsize=256)
 def specimen(name: str, seed: int = 0) -> Specimen:
     """The specimen with this trait. The same seed gives the same numbers."""
     return TRAITS[name](np.random.default_rng([seed, *name.encode()])).with_(name=name)
