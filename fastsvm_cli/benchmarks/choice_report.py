@@ -51,7 +51,7 @@ def _number(seconds: float) -> str:
 
 
 def reason(choice: Choice, name: "str | None" = None) -> str:
-    """Return why the model was picked, in a sentence. name: of the model; None for its own."""
+    """Say why the model was picked. name: of the model; None for its own."""
     picked, tried = choice.picked, sum(not each.failed for each in choice.entrants)
     within = f"within {percent(choice.budget.share)}"
     if picked is choice.exact:
@@ -91,7 +91,7 @@ def _differ(entrant: Entrant) -> str:
 def commands(
     choice: Choice, test_file: str, exact_file: str, scaling: "Scaling | None", keep: "str | None"
 ) -> "list[str]":
-    """Return the shell commands that compile the picked model and predict with it. keep: its file, or None."""
+    """Return the shell commands that compile the picked model, into `keep` if not None, and predict with it."""
     picked, rows, out = choice.picked, test_file, []
     path = exact_file if picked is choice.exact else keep or "fast.model"
     if scaling is not None:  # fastsvm-predict scales no rows
@@ -111,7 +111,7 @@ def _made_by(entrant: Entrant, test_file: str) -> "list[str] | None":
 
 
 def table(choice: Choice, everything: bool, width: int) -> Table:
-    """Return the models, the fastest first. everything: all of them. width: of the screen, in columns."""
+    """Return the models, the fastest first, all if `everything`, for a screen of `width` columns."""
     regression = choice.exact.changed is None
     out = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_edge=False)
     differ = (
@@ -150,7 +150,7 @@ def _cells(entrant: Entrant, regression: bool) -> "list[str]":
 
 
 def ordered(choice: Choice) -> "list[Entrant]":
-    """Return the models that were compared, the fastest first; then those that were not timed, by labels."""
+    """Return the models compared, the fastest first, then those not timed, by labels."""
 
     def key(entrant: Entrant) -> "tuple[float, float]":
         gain = choice.gain(entrant)
@@ -160,7 +160,7 @@ def ordered(choice: Choice) -> "list[Entrant]":
 
 
 def _most_telling(choice: Choice, entrants: "list[Entrant]") -> "list[Entrant]":
-    """Return the picked and the exact model, then those within the budget, then those nearest to it, in their order."""
+    """Return the picked and the exact model, those within the budget, then those nearest to it."""
 
     def key(entrant: Entrant) -> "tuple[bool, bool, float]":
         gain = choice.gain(entrant)
@@ -257,7 +257,7 @@ def _record(choice: Choice, entrant: Entrant, test_file: str) -> "dict[str, Any]
 
 
 def _timed(entrant: Entrant, reading: float, times: int, rows: int) -> "dict[str, Any] | None":
-    """Return the times of the race or, of a model that did not take part, of its first runs."""
+    """Return the times of the race, else of the first runs."""
     timings = entrant.timings if len(entrant.timings) else Timings([entrant.rough] * (entrant.rough < inf))
     if not len(timings):
         return None

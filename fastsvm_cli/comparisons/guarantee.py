@@ -31,10 +31,7 @@ from fastsvm_cli.comparisons.sampled import upper_bound
 
 
 def rows_needed(budget: float, confidence: float, differing: int = 0) -> int:
-    """Return the least number of rows that shows the budget if `differing` of them differ.
-
-    Raises ValueError unless 0 < budget < 1.
-    """
+    """Return the fewest rows that show the budget if `differing` differ. Raises ValueError unless 0 < budget < 1."""
     if not 0 < budget < 1:
         raise ValueError("expected a budget between 0 and 1")
     low, high = differing, differing + 1
@@ -47,7 +44,7 @@ def rows_needed(budget: float, confidence: float, differing: int = 0) -> int:
 
 
 def most_differing(rows: int, budget: float, confidence: float) -> int:
-    """Return the largest number of rows that may differ among `rows` that show the budget; -1 for none."""
+    """Return how many of `rows` rows may differ, to show the budget; -1 for none."""
     low, high = -1, rows
     while high - low > 1:
         middle = (low + high) // 2
@@ -60,8 +57,7 @@ def last_within(
 ) -> "int | None":
     """Return the position of the threshold that (2) or (3) takes; None if the first fails.
 
-    differing: by threshold, strict ones first, the number of rows that differ: of all, or of each class. rows: the
-    number of all rows, or of each class.
+    differing: by threshold, strict ones first, rows that differ: of all, or of each class. rows: all, or of each class.
     """
     taken = None
     for at, counts in enumerate(differing):

@@ -148,7 +148,7 @@ class BenchOptions(shared.Options):
 
     @property
     def rule(self) -> "Budget | None":
-        """The budget's rule; None if neither --budget nor --try is given."""
+        """The budget's rule; None without --budget and --try."""
         from fastsvm_cli.comparisons.budget import DEFAULT_BUDGET, Budget
 
         if self.budget is None and not self.attempt:
@@ -156,7 +156,7 @@ class BenchOptions(shared.Options):
         return Budget(DEFAULT_BUDGET if self.budget is None else self.budget, self.each_class)
 
     def check_files(self) -> None:
-        """Raise FileError or UsageError, before measuring, for files that cannot be read or written as asked."""
+        """Raise FileError or UsageError for files that cannot be read or written as asked."""
         outputs = [path for path in (self.keep, self.plot_file) if path is not None]
         inputs = (self.test_file, self.scale_file, *self.model_files)
         check_document(inputs, outputs)
@@ -175,7 +175,7 @@ class BenchOptions(shared.Options):
             print(words, file=sys.stderr)
 
     def note_only_label(self, labels: Any, regression: bool) -> None:
-        """Note that the exact model's labels of all rows, an array, are the same, if they are."""
+        """Note if the exact model's labels of all rows are the same."""
         from fastsvm_cli.benchmarks.quality import only_label
 
         only = only_label(labels, regression)

@@ -180,12 +180,12 @@ class PredictOptions(shared.DataOptions):
 
     @property
     def outputs(self) -> "list[str]":
-        """Paths of all files that the run writes."""
+        """All files that the run writes."""
         return [self.output, *(file for file in (self.open_file, self.outside_file) if file is not None)]
 
     @property
     def inputs(self) -> "list[str]":
-        """Paths of all files that the run reads."""
+        """All files that the run reads."""
         files = (self.test_file, self.model_file, self.exact_file, self.scale_file, self.y_scale_file)
         return [file for file in files if file is not None]
 

@@ -90,7 +90,7 @@ class ApproxOptions(MethodOptions):
         shared.check_y_scale(self.scale_file, self.y_scale_file)
 
     def begin(self) -> None:
-        """Check files and set threads, as for every method."""
+        """Check files and set threads."""
         named = self.output_file is not None
         super().begin()
         self.replaces_certified = not named and _is_certified(self.output_file)
@@ -152,10 +152,7 @@ class Approx(Method):
     Options = ApproxOptions
 
     def compile(self, run: Run, progress: Progress) -> Made:
-        """Expand every decision function.
-
-        Raises ModelFormatError for models that have no expansion.
-        """
+        """Expand every decision function. Raises ModelFormatError if there is no expansion."""
         from contextlib import ExitStack
 
         from fastsvm_cli.methods.approx.expansion import compile_maclaurin
@@ -193,7 +190,7 @@ class Approx(Method):
         return reason_against(model)
 
     def search(self, model: "ExactModel", setting: Setting) -> Search:
-        """Look for the least degree with one center, then for the fewest centers, then for proven labels."""
+        """Look for the least degree with one center, then the fewest centers, then proven labels."""
         import fastsvm_cli.methods.approx.certificates as certificates
         from fastsvm_cli._native import MAX_DEGREE, used_indices
         from fastsvm_cli.methods.approx.costs import certify_seconds, coefficient_count, file_bytes
@@ -243,7 +240,6 @@ METHOD = Approx()
 
 
 def _is_certified(path: str) -> bool:
-    """Return whether a file is an expansion with radii, by its header."""
     from os.path import isfile
 
     if not isfile(path):

@@ -29,5 +29,5 @@ def file_bytes(header: Header, features: int, degree: int, expansions: int = 1) 
 
 
 def certify_seconds(header: Header, features: int) -> float:
-    """Return the estimated seconds of a certificate."""
+    """Estimate the seconds of a certificate."""
     return header.total_sv**2 * features / 2 / _CERTIFY_OPERATIONS * max(1, header.nr_class - 1)

@@ -75,7 +75,7 @@ class Cascade(Method):
         require(model.path, self.reason_against(model))
 
     def compile(self, run: Run, progress: Progress) -> "Calibration":
-        """Fit stages, and calibrate them on rows. Raises FileError too if the rows are too few."""
+        """Fit stages, and calibrate them on rows. Raises FileError for too few."""
         from fastsvm_cli._native import Chunk
         from fastsvm_cli.methods.cascade.calibration import calibrate
 
@@ -107,7 +107,7 @@ class Cascade(Method):
         return None
 
     def search(self, model: "ExactModel", setting: Setting) -> Search:
-        """Try two budgets, calibrated on the rows, that these can show: the smaller one changes fewer labels."""
+        """Try two budgets, calibrated on the rows, that these can show."""
         from fastsvm_cli.comparisons.guarantee import rows_needed
 
         classes = {"each_class": True} if setting.budget.each_class else {}

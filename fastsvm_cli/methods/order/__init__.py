@@ -205,7 +205,7 @@ class Order(Method):
         return [(command, why) for command, why in whys if why is not None]
 
     def search(self, model: "ExactModel", setting: Setting) -> Search:
-        """Try each method that takes the model. Both change no label; rows stop early where gamma is small."""
+        """Try each method that takes the model. Both change no label."""
         for order in ORDERS:
             if _reason_against(order, model) is None:
                 yield Attempt(self.name, {"method": order}, rank=4 if setting.promising else 6)
