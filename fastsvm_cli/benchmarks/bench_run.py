@@ -1,4 +1,4 @@
-"""Models and programs that are measured side by side on the same rows."""
+"""Models and programs measured side by side on rows."""
 
 import os
 from collections import Counter

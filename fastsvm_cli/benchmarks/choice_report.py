@@ -29,7 +29,7 @@ _NOT_MEASURABLE = "not measurable on this machine now"
 
 
 def not_tried(choice: Choice) -> "str | None":
-    """Return a sentence about the attempts for which no time was left, or None."""
+    """Return a sentence about attempts without time, or None."""
     waiting = [printable(each.name) for each in choice.waiting]
     if not waiting:
         return None
@@ -171,7 +171,7 @@ def _most_telling(choice: Choice, entrants: "list[Entrant]") -> "list[Entrant]":
 
 
 def left_out(choice: Choice, whys: "list[tuple[str, str]]", everything: bool) -> "list[str]":
-    """Return sentences about the models that the table lacks. whys: (method, reason against it)."""
+    """Say what the table lacks. whys: (method, reason against it)."""
     failed = [f"{printable(each.name)} ({printable(each.why or '')})" for each in choice.entrants if each.failed]
     if everything:
         out = [f"Not compared: {', '.join(failed)}."] if failed else []
@@ -183,7 +183,7 @@ def left_out(choice: Choice, whys: "list[tuple[str, str]]", everything: bool) ->
 
 
 def foot(choice: Choice, test_file: str, machine: "dict[str, Any]") -> str:
-    """Return the sentence below the table, about rows, the measure and the machine."""
+    """Return the sentence below the table."""
     return (
         f"{printable(test_file)}: {choice.rows:,} rows. Speed: rows a second of one thread, by processor time, reading"
         f" included ({1e6 * choice.reading:.2g} us a row; the exact model: {1e6 * choice.exact_seconds:.2g} us)."
@@ -273,7 +273,7 @@ def _timed(entrant: Entrant, reading: float, times: int, rows: int) -> "dict[str
 
 
 def _front(cases: "list[dict[str, Any]]", clock: str) -> "list[str]":
-    """Return the names of the timed cases that no other beats in both time and labels."""
+    """Return names of timed cases that none beats in both time and labels."""
     return undominated(
         [(case[clock]["median"], case["distance"] or 0.0, case["name"]) for case in cases if case[clock]]
     )

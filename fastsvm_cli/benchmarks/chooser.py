@@ -64,7 +64,7 @@ class Rows(Protocol):
         """Predict all rows."""
 
     def proven(self, model: Model) -> int:
-        """Return the number of rows that a certified model proves."""
+        """Count the rows that a certified model proves."""
 
 
 class FileRows:
@@ -110,7 +110,7 @@ class FileRows:
         predict(Predictor(model, exact=fallback), rows, lambda lines: None, path=self._path)
 
     def proven(self, model: Model) -> int:
-        """Return the number of rows whose label a certified model proves."""
+        """Count the rows that a certified model proves."""
         if model.header.regression:
             return 0
         undecided, task = 0, model.header.task()
@@ -149,7 +149,7 @@ class Entrant:
         self._some: Rows | None = None
 
     def prepare(self, count: int) -> None:
-        """Take `count` evenly spread rows for the next runs."""
+        """Take `count` evenly spread rows."""
         rows = self._rows
         assert rows is not None
         if self._some is None or self._some.count != count:

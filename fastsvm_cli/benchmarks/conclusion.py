@@ -97,7 +97,7 @@ def finalists(bench: Bench, budgets: "Sequence[Budget]") -> "list[Case]":
 
 
 def pareto(bench: Bench, clock: str) -> "list[Case]":
-    """Return the models that no other beats in both time and distance from the exact model."""
+    """Return the models that none beats in both time and distance from the exact one."""
     return undominated(
         [
             (timings.median, distance[0], case)

@@ -1,4 +1,4 @@
-"""Turn measurements into tables, sentences and JSON."""
+"""Tables, sentences and JSON of measurements."""
 
 import os
 from collections.abc import Sequence

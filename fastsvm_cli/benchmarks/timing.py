@@ -167,7 +167,7 @@ class Runner(Protocol):
     count: int  # rows of a run
 
     def prepare(self, count: int) -> None:
-        """Take `count` evenly spread rows for the next runs."""
+        """Take `count` evenly spread rows."""
 
     def run(self) -> None:
         """Predict these rows."""

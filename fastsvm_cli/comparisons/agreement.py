@@ -184,7 +184,7 @@ def agreement_with_exact(model: Model, source: ExactModel) -> "Comparison | None
 
 
 def spread(rows: _native.Chunk, most: int) -> _native.Chunk:
-    """Return at most `most` rows, evenly spread."""
+    """Return at most `most` evenly spread rows."""
     count = min(rows.rows, most)
     return rows.select([at * rows.rows // count for at in range(count)])
 

@@ -246,7 +246,7 @@ class DataOptions(Options):
     )
 
     def check(self) -> None:
-        """Raise UsageError for options that conflict."""
+        """Raise UsageError."""
         if not self.dense and "delimiter" in self.given:
             why = "other rows are index:value pairs with blanks between them"
             raise click.UsageError(f"--delim goes with --dense: {why}.")

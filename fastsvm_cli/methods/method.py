@@ -132,7 +132,7 @@ class Run:
         return self.source.fingerprint
 
     def check(self) -> None:
-        """Raise ModelFormatError for a model that no method can compile."""
+        """Raise ModelFormatError if no method can compile the model."""
         if self.exact.uncompilable is not None:
             raise ModelFormatError(self.exact.path, self.exact.uncompilable)
 

@@ -100,7 +100,7 @@ class BenchOptions(shared.Options):
     model_files: "tuple[str, ...]" = shared.argument(False, -1, "MODEL_FILE...")
 
     def check(self) -> None:
-        """Raise UsageError for options that conflict."""
+        """Raise UsageError."""
         if "-" in (self.test_file, self.scale_file, *self.model_files):
             raise click.UsageError("bench reads its files several times: none of them can be standard input.")
         gate, budget = self.max_disagreement is not None, self.budget is not None
@@ -163,7 +163,7 @@ class BenchOptions(shared.Options):
         check_outputs(outputs, *inputs)
 
     def check_model(self, model: "Model") -> None:
-        """Raise UsageError for options that conflict with the model."""
+        """Raise UsageError."""
         if model.header.regression and self.max_disagreement is not None:
             raise click.UsageError(
                 "--max-disagreement is about labels that differ; a regression model has values. --budget takes both."

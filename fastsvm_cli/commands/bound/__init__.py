@@ -25,7 +25,7 @@ class BoundOptions(shared.DataOptions):
     data_or_model: "tuple[str, ...]" = shared.argument(nargs=-1)
 
     def check(self) -> None:
-        """Raise UsageError for options that conflict."""
+        """Raise UsageError."""
         super().check()
         check_plot(self.plot_file)
         if self.plot_file is not None and len(self.data_or_model) != 2:

@@ -128,7 +128,7 @@ class PredictOptions(shared.DataOptions):
     output_file: "str | None" = shared.argument(required=False)
 
     def check(self) -> None:
-        """Raise UsageError for options that conflict."""
+        """Raise UsageError."""
         self.start = monotonic()
         if self.test_file == "-" and self.model_file == "-":
             raise click.UsageError("TEST_FILE and MODEL_FILE cannot both be standard input.")

@@ -63,7 +63,7 @@ AddUp = Callable[[PairSums, "Callable[[float], None] | None"], "list[float]"]
 
 
 def totals(sums: "Iterable[list[float]]") -> "list[float]":
-    """Add up parts in order, as the core does and the proof counts."""
+    """Add up parts in order, as the proof counts."""
     out: list[float] = []
     for part in sums:
         out = [total + each for total, each in zip(out or [0.0] * len(part), part)]
@@ -76,7 +76,7 @@ ENTRY_COST = 25  # of a product of sparse entries, in dense ones
 
 
 def certified_degree(degree: int, gaussian: bool) -> int:
-    """Return the highest degree of which a certificate has a norm of its own."""
+    """Return the highest degree with a norm of its own in certificates."""
     return degree + 5 if gaussian else max(degree, 1)
 
 

@@ -14,12 +14,12 @@ def packed_size(k: int, d: int) -> int:
 
 
 def coefficient_count(d: int, degree: int) -> int:
-    """Return the number of coefficients of a polynomial of d variables."""
+    """Return the coefficients of a polynomial of d variables."""
     return sum(packed_size(k, d) for k in range(degree + 1))
 
 
 def compressed_count(d: int, rank: int) -> int:
-    """Return the number of coefficients of degree 2 with a matrix of this rank."""
+    """Return the coefficients of degree 2 with a matrix of this rank."""
     return 1 + d + rank * (1 + d)
 
 

@@ -33,7 +33,7 @@ class Expanded:
 
 
 def by_degree(model: ExactModel, on_progress: "Callable[[float], None] | None" = None) -> "list[Expanded]":
-    """Return certified expansions of degrees 1 to 4 (finite kernels: their own), except large and slow ones.
+    """Return certified expansions of degrees 1 to 4 (finite kernels: their own), but for large and slow ones.
 
     Raises ModelFormatError.
     """

@@ -93,7 +93,7 @@ class BorderOptions(MethodOptions):
     quiet: bool = shared.quiet()
 
     def check(self) -> None:
-        """Raise UsageError for options that conflict."""
+        """Raise UsageError."""
         self.suffix = ".density" if self.density else ".border"
         self.of_model = self.bandwidth is None
         if self.target is not None and "samples" in self.given:
@@ -118,7 +118,7 @@ class BorderOptions(MethodOptions):
             raise UsageError(f"--density writes no border: it does not go with {given}.")
 
     def check_model(self, model: "ExactModel") -> None:
-        """Raise UsageError for options that conflict with the model."""
+        """Raise UsageError."""
         from fastsvm_cli.methods.border.signed_distance import needs_rows
 
         if self.raw and not (model.header.classification and model.header.has_probability):
@@ -151,7 +151,7 @@ class Border(Method):
     Options = BorderOptions
 
     def check_model(self, model: "ExactModel", options: BorderOptions) -> None:
-        """Raise ModelFormatError for a model without a border, UsageError for options that conflict with it."""
+        """Raise ModelFormatError without a border, UsageError for options that conflict with the model."""
         from fastsvm_cli.methods.border.signed_distance import reason_against
         from fastsvm_cli.methods.method import require
 
@@ -198,7 +198,7 @@ class Border(Method):
         return signed_distance.compile_density_border(rows, options.model_file, **estimate, **how)
 
     def reason_against(self, model: "ExactModel") -> "str | None":
-        """Return why the model has no border, or None."""
+        """See Method."""
         from fastsvm_cli.methods.border.signed_distance import needs_rows, reason_against
 
         why = "a one-class model found: its border lies between rows, --data"

@@ -33,7 +33,7 @@ class BorderRows:
 
 
 def rows_for(model: ExactModel, chunks: "list[_native.Chunk] | None", rng: np.random.Generator) -> BorderRows:
-    """Draw rows from chunks, by default from the support vectors."""
+    """Draw rows from chunks; default: support vectors."""
     header = model.header
     if chunks is None:
         vectors = model.vectors

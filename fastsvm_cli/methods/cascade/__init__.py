@@ -71,7 +71,7 @@ class Cascade(Method):
     command_only = Method.command_only | {"unlabelled"}
 
     def check_model(self, model: "ExactModel", options: CascadeOptions) -> None:
-        """Raise ModelFormatError for a model that has no cascade."""
+        """Raise ModelFormatError without a cascade."""
         require(model.path, self.reason_against(model))
 
     def compile(self, run: Run, progress: Progress) -> "Calibration":
@@ -94,7 +94,7 @@ class Cascade(Method):
         )
 
     def reason_against(self, model: "ExactModel") -> "str | None":
-        """Return why the model has no cascade, or None."""
+        """See Method."""
         header = model.header
         if not model.pairs or not header.total_sv:
             return "no support vectors found, expected some"

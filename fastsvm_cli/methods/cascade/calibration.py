@@ -1,4 +1,4 @@
-"""Choice and calibration of a cascade's stages on rows."""
+"""Choice and calibration of stages on rows."""
 
 from collections.abc import Callable
 from itertools import combinations

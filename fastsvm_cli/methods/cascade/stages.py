@@ -199,7 +199,6 @@ def _add(out: Candidates, points: "_Points", degree: int, weights: np.ndarray, v
 
 
 def _polynomials(points: "_Points", errors: "_Errors") -> "Iterator[tuple[int, np.ndarray, np.ndarray]]":
-    """Yield (degree, weights, scale); scale is the error of each pair."""
     if not points.degrees:
         return
     basis = points.basis(max(points.degrees))
@@ -238,7 +237,7 @@ def _add_vectors(
 
 
 class _Errors:
-    """Errors of fits at rows that they have not seen."""
+    """Errors of fits at rows not seen."""
 
     def __init__(self, model: ExactModel, rows: _native.Chunk):
         self._rows, self._values = rows, exact_values(model, rows)
@@ -316,7 +315,6 @@ class _Points:
         return rows if usable.all() else rows.select(np.flatnonzero(usable).tolist())
 
     def basis(self, degree: int) -> Basis:
-        """Return packed monomials up to `degree` of standardized features."""
         features = np.array(self.features)
 
         def blocks(rows: _native.Chunk) -> "Iterator[np.ndarray]":

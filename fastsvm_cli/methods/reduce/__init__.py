@@ -82,7 +82,7 @@ class ReduceOptions(MethodOptions):
     quiet: bool = shared.quiet("Print no summary or progress bar.")
 
     def check(self) -> None:
-        """Raise UsageError for options that conflict."""
+        """Raise UsageError."""
         shared.check_y_scale(self.scale_file, self.y_scale_file)
         sizes = {"vectors": self.vectors, "ratio": self.ratio, "target": self.target, "lossless": self.lossless or None}
         given = [spelled(name) for name, value in sizes.items() if value is not None]
@@ -177,7 +177,7 @@ class Reduce(Method):
         return found
 
     def reason_against(self, model: "ExactModel") -> "str | None":
-        """Return why the model has no reduced set, or None."""
+        """See Method."""
         from fastsvm_cli.methods.reduce.reduction import reason_against
 
         return reason_against(model)

@@ -208,7 +208,7 @@ def finish_seconds(support_vectors: int, vectors: int, parts: int) -> float:
 
 
 class Fit:
-    """Coefficients of placed vectors, by least squares in the feature space."""
+    """Least squares coefficients of placed vectors, in feature space."""
 
     def __init__(self, problem: Problem, z: "list[np.ndarray]", gradient: bool = False):
         parts, gamma = problem.parts, problem.gamma
