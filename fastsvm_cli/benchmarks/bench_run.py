@@ -62,11 +62,11 @@ class Case:
 
 
 class Bench:
-    """Programs and models measured side by side on the rows of one test file, each as a Case.
+    """Programs and models measured side by side on a test file's rows, each as a Case.
 
     exact_file: LIBSVM model to compare with. folder: for temporary files. threads: 0 for all. fastsvm: words that start
-    this program. svm_predict: that program, or None. scaling: of the rows, or None; models of scaled rows get a scaled
-    file: no time includes scaling. Raises DataFormatError, ModelFormatError and FileError.
+    this program. svm_predict: that program, or None. scaling: of the rows, or None: their models get a scaled file, and
+    no time includes scaling. Raises DataFormatError, ModelFormatError and FileError.
     """
 
     def __init__(

@@ -1,8 +1,8 @@
 """Choose the fastest model within a budget: compile, compare, and time what every method proposes.
 
-Methods' searches (`Method.search`) propose attempts, each from the results before it; the most promising one is next. A
-model is compared on a sample first, and timed on few rows; one surely over the budget, or that can no longer be the
-fastest, goes no further. The others are timed in a race.
+Methods' searches (`Method.search`) propose attempts, each from the results before it; the most promising is next. A
+model is compared on a sample first, and timed on few rows: if surely over the budget, or no longer the fastest, it goes
+no further. The others are timed in a race.
 """
 
 import time
@@ -122,11 +122,11 @@ class FileRows:
 class Entrant:
     """A model under comparison.
 
-    attempt: None for the exact model. changed: labels that differ from the exact model's; None for regression, and
-    where a sample decided; sample: its labels. share: of labels that differ; regression: root mean square difference
-    over the standard deviation. upper: the share's bound; the budget of a calibrated model; 0 where proven. largest:
-    difference of a regression, in that unit. facts: of facts_of. proven: rows. timings: seconds a row. why: reason that
-    it is not within the budget or not compared; `failed`: no model was made. warning: of its compilation.
+    attempt: None for the exact model. changed: labels that differ from the exact ones; None for regression, and where a
+    sample decided; sample: its labels. share: of labels that differ; regression: root mean square difference over the
+    standard deviation. upper: the share's bound; the budget of a calibrated model; 0 where proven. largest: difference
+    of a regression, in that unit. timings: seconds a row. why: reason that it is over the budget or not compared;
+    `failed`: no model was made.
     """
 
     def __init__(self, name: str, model: "Model | None" = None, attempt: "Attempt | None" = None, exact: bool = False):
@@ -165,9 +165,9 @@ class Entrant:
 class Choice(NamedTuple):
     """Result of a choice.
 
-    entrants: all but `exact`, in the order of trying. picked: the fastest within the budget. gains: times the exact
-    model's speed, and its error, by timed entrant. waiting: attempts without time. reading: seconds a row. seconds:
-    processor time spent; limit, longest: permitted, possible. interrupted: the signal that ended the search, or None.
+    entrants: all but `exact`, in order of trying. picked: the fastest within the budget. gains: times the exact model's
+    speed, and its error, by timed entrant. waiting: attempts without time. reading: seconds a row. seconds: processor
+    time; limit, longest: permitted, possible. interrupted: by a signal, or None.
     """
 
     exact: Entrant

@@ -1,8 +1,7 @@
 """Time functions, processes and models in turn, so that a busy machine disturbs all alike.
 
-`interleave` runs each case as often as asked. `race` measures processor time until the fastest is known: after a round,
-models that can no longer win are dropped, the others timed twice as often: successive halving (Karnin, Koren and Somekh
-2013; Jamieson and Talwalkar 2016).
+`interleave` runs each case as often as asked. `race` drops models that can no longer win after every round, and times
+the others twice as often: successive halving (Karnin, Koren and Somekh 2013; Jamieson and Talwalkar 2016).
 """
 
 from collections.abc import Callable, Sequence

@@ -19,12 +19,12 @@ _SURELY = 0.999
 
 
 class Budget:
-    """Largest share of labels that a model may change. each_class: whether this holds for each class's labels, too.
+    """Largest share of labels that a model may change. each_class: whether this holds per class.
 
     The share of all labels counts: Clopper and Pearson's upper bound (1934), of the rows compared, must be within the
     budget, or no label may differ if the rows are too few to show it. The bound is of one model: the fastest of several
-    that pass may have passed by chance. A class rules a model out only if the rows show that its share is above
-    CLASS_TIMES the budget (Clopper and Pearson's lower bound, with Bonferroni's inequality for the classes).
+    may have passed by chance. A class rules a model out only if the rows show that its share is above CLASS_TIMES the
+    budget (Clopper and Pearson's lower bound, with Bonferroni's inequality).
     """
 
     def __init__(self, share: float, each_class: bool = False):

@@ -7,8 +7,8 @@ def upper_bound(differing: int, rows: int, confidence: float) -> float:
     """Return Clopper and Pearson's upper bound (1934) of a share: statistical, not a proof.
 
     If `differing` of `rows` random rows differ, the share of all rows that differ is at most this, with this
-    confidence: the share of which a sample has so few with probability 1 - confidence, to nine digits for a million
-    rows, six for a hundred million. scipy's takes longer to load than most predictions.
+    confidence: the share of which a sample has so few with probability 1 - confidence, to six digits or more. scipy's
+    takes longer to load than most predictions.
     """
     if differing >= rows:
         return 1.0

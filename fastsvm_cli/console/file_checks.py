@@ -1,4 +1,4 @@
-"""Checks of the names of inputs and outputs before any work, and of the start of files."""
+"""Checks of file names before any work, and of the start of files."""
 
 import re
 import sys

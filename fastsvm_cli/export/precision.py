@@ -1,8 +1,8 @@
 """Whether a precision holds an exported model's numbers, and how far its rounding moves decision values.
 
-Every number of a target goes through `written`. `check_range` judges single precision's range on rows as large as the
-model's vectors (or within reach of its expansions), with gradual underflow. `tolerance` estimates rounding, to judge
-labels that differ: no proof, as it assumes no cancellation, any order of sums, and exp within EXP units.
+Every number goes through `written`. `check_range` judges single precision's range on rows as large as the model's
+vectors (or within reach of its expansions), with gradual underflow. `tolerance` estimates rounding, to judge labels
+that differ: no proof, as it assumes no cancellation.
 """
 
 from typing import TYPE_CHECKING, Any

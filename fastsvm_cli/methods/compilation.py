@@ -1,4 +1,4 @@
-"""A compile run's source, and the run of Python's `compile`; commands/compile_run.py is that of a command."""
+"""Sources of compile runs, and the run of Python's `compile`; commands/compile_run.py is that of a command."""
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 

@@ -25,7 +25,7 @@ Matrix: TypeAlias = np.ndarray | scipy.sparse.spmatrix
 
 
 def matrix(vectors: _native.Chunk, columns: "np.ndarray | None" = None) -> "tuple[scipy.sparse.csr_matrix, np.ndarray]":
-    """Return rows as a sparse matrix (n, d), and its increasing LIBSVM indices (d). columns: keep only these."""
+    """Return rows as (sparse (n, d), its increasing LIBSVM indices (d)). columns: keep only these."""
     indices, values, starts = np.asarray(vectors.indices), np.asarray(vectors.values), np.asarray(vectors.indptr)
     if columns is None:
         columns, position = np.unique(indices, return_inverse=True)

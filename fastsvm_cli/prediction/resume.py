@@ -32,10 +32,10 @@ def can_be_stored(path: "str | None") -> bool:
 class ResumableOutput:
     """A regular output file that grows in `<path>.partial` and is renamed at the end of the `with` block.
 
-    If the block ends early, the same command continues from the checkpoint in `<path>.partial.state`, which is replaced
-    atomically, once its lines are on the disk. Symbolic links are followed; a previous file's mode is kept.
+    If the block ends early, the same command continues from the checkpoint in `<path>.partial.state`, replaced
+    atomically once its lines are on the disk. Symbolic links are followed; a previous file's mode is kept.
 
-    inputs: must differ from these two files. made_with: {name: value} of all that the lines depend on; equal when a run
+    inputs: must differ from these files. made_with: {name: value} of all that the lines depend on; equal when a run
     continues. about_bad_rows: `on_bad_row` and `max_line`, which may change as still_hold permits. position, bad_rows:
     of LineBlocks; set to where the previous run stopped. run_counts: so far. begun: anything was written before.
 

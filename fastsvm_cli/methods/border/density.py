@@ -1,7 +1,7 @@
 """Kernel density estimates as models (Mills).
 
 z gets the class with the larger sum of exp(-|z - x_k|^2 / (2 h^2)). A fixed h gives an RBF model, gamma = 1 / (2 h^2),
-with coefficients 1 and -1, rho 0. With h solved from a weight W at every z, gamma depends on z.
+coefficients 1 and -1, rho 0; with h solved from a weight W, gamma depends on z.
 """
 
 import numpy as np

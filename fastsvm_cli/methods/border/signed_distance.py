@@ -1,8 +1,8 @@
 """Border samples (Mills, "When Support Vector Machines are just too slow").
 
 Samples b_i have f(b_i) = level and normals n_i = grad f(b_i): f(z) is near level + n_i.(z - b_i) at the nearest b_i.
-They are roots on lines between rows on opposite sides, which the paper draws at random; here, one may be a row that the
-samples get wrong, the other near it.
+They are roots on lines between rows on opposite sides, random in the paper; here, one may be a row that the samples get
+wrong, the other near it.
 """
 
 from math import isfinite

@@ -1,8 +1,8 @@
 """Candidate stages of a cascade: least squares fits of the decision functions.
 
-Polynomials of the row, of degree 1 to 3; and a linear function with kernel values of 16, 32, ... support vectors, each
-set in the next, so that kernel values serve later stages. Orthogonal matching pursuit (Pati, Rezaiifar and
-Krishnaprasad 1993) on the normal equations chooses vectors. Times are measured.
+Polynomials of degree 1 to 3; and a linear function with kernel values of 16, 32, ... support vectors, each set in the
+next, so that kernel values serve later stages, chosen by orthogonal matching pursuit (Pati, Rezaiifar and Krishnaprasad
+1993) on the normal equations. Times are measured.
 """
 
 from collections.abc import Callable, Iterator, Sequence

@@ -49,9 +49,9 @@ def compile_geometry(
     """Choose the points of a geometry model.
 
     sequence: "greedy": next the support vector p with the largest sum over decision functions of c_p^2 / (d_p |w|^2), c
-    the residual of K a, d the residual diagonal of K; "sgma": of 59 random ones, the one that reduces the residual of K
-    most (Smola and Schoelkopf, 2000). points: maximum besides `folded`, vectors {index: value} that come first (section
-    6.1). Raises ModelFormatError for kernels that are not inner products.
+    the residual of K a, d that of K's diagonal; "sgma": the best of 59 random ones for the residual of K (Smola and
+    Schoelkopf, 2000). points: maximum besides `folded`, vectors {index: value} that come first (section 6.1). Raises
+    ModelFormatError for kernels that are not inner products.
     """
     require(model.path, reason_against(model))
     vectors = model.vectors

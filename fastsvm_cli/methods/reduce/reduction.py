@@ -1,9 +1,9 @@
 """Reduced sets (Suttorp and Igel, "Resilient Approximation of Kernel Classifiers").
 
-Few vectors minimise rho^2 = sum_p |Psi_p - Psi'_p|^2 (eq. 3); those of a class serve all of its pairs. Algorithm 1
-places them one by one; then follow a descent on all with optimal coefficients (variable projection: Golub and Pereyra
-1973), and the offset by eq. (9). Equal support vectors merge exactly (Downs, Gates and Masters, "Exact Simplification
-of Support Vector Solutions", 2001).
+Few vectors minimise rho^2 = sum_p |Psi_p - Psi'_p|^2 (eq. 3); those of a class serve all its pairs. Algorithm 1 places
+them one by one, then follow a descent on all with optimal coefficients (variable projection: Golub and Pereyra 1973),
+and the offset by eq. (9). Equal support vectors merge (Downs, Gates and Masters, "Exact Simplification of Support
+Vector Solutions", 2001).
 """
 
 from collections.abc import Callable, Iterable

@@ -1,16 +1,16 @@
 """The smallest reduced set that keeps to a target, decided on rows that its placement has not seen.
 
-With rows, one part of them chooses a size, and another tests it. Test 0 takes sizes from large to small, up to the
-first that fails ("fixed sequence", statement (2) of comparisons/guarantee.py), with confidence 1 - delta_0. If the
-first one fails, tests 1, 2, ... take larger ones, up to one that passes, with 1 - delta_i: delta_0 = 0.8 delta, and
-delta_i = 0.2 delta / 2^i. A test takes a set whose share among rows drawn like these is above the target with
-probability at most delta_i, and all delta_i add up to delta. So at most the share `target` of such rows gets another
-label, with confidence 1 - delta. The set of all vectors needs no test. The rule per class has no confidence of its own;
-one changed label in a class of fewer than 1 / target rows passes it, unlike in `bench`.
+Some rows choose a size, others test it. Test 0 takes sizes from large to small, up to the first that fails ("fixed
+sequence", statement (2) of comparisons/guarantee.py), with confidence 1 - delta_0. If its first one fails, tests 1, 2,
+... take larger ones, up to one that passes, with 1 - delta_i: delta_0 = 0.8 delta, delta_i = 0.2 delta / 2^i. A test
+takes a set whose share among rows drawn like these is above the target with probability at most delta_i, and all
+delta_i add up to delta: at most the share `target` of such rows gets another label, with confidence 1 - delta. The set
+of all vectors needs no test. The rule per class has no confidence of its own; one changed label in a class of fewer
+than 1 / target rows passes it, unlike in `bench`.
 
-Rows that are support vectors were trained on: each part is then measured on a model without those that it holds,
-reduced as far. For new rows, that is an estimate: other coefficients remember them. Without rows, a quarter of the
-support vectors is left out, and measured on.
+Rows that are support vectors were trained on: each part is measured on a model without its own, reduced as far. For new
+rows, that is an estimate: other coefficients remember them. Without rows, a quarter of the support vectors is left out,
+and measured on.
 """
 
 from collections.abc import Callable
