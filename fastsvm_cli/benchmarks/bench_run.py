@@ -35,8 +35,8 @@ class Case:
     """Program or model that is measured, a row of the tables.
 
     role: "reference" (svm-predict; libsvm), "start-up", "exact", "compiled", or "program": fastsvm-predict with the
-    model of the case `of`. words: options of predict; rows_file: its rows. size: bytes of the model file. facts: of
-    facts_of. changed: output lines that differ from the reference's. failed: reason. note: words after the name.
+    model of `of`. words: options of predict; rows_file: its rows. size: of the model file. facts: of facts_of. changed:
+    output lines that differ from the reference's. failed: reason. note: words after the name.
     """
 
     def __init__(self, name: str, role: str, path: "str | None" = None):
@@ -224,7 +224,7 @@ class Bench:
         return of
 
     def _of_exact(self, found: Quality) -> Quality:
-        """Return the quality of `predict --exact`: the exact model's labels, values of two models, not compared."""
+        """Labels are the exact model's; values, of two models, are not compared."""
         out = Quality()
         out.rows, out.proven, out.score = found.rows, found.proven, self.answers.score
         out.largest = out.mean = float("nan")

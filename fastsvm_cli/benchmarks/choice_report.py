@@ -257,7 +257,6 @@ def _record(choice: Choice, entrant: Entrant, test_file: str) -> "dict[str, Any]
 
 
 def _timed(entrant: Entrant, reading: float, times: int, rows: int) -> "dict[str, Any] | None":
-    """Return the times of the race, else of the first runs."""
     timings = entrant.timings if len(entrant.timings) else Timings([entrant.rough] * (entrant.rough < inf))
     if not len(timings):
         return None
@@ -273,7 +272,6 @@ def _timed(entrant: Entrant, reading: float, times: int, rows: int) -> "dict[str
 
 
 def _front(cases: "list[dict[str, Any]]", clock: str) -> "list[str]":
-    """Return names of timed cases that none beats in both time and labels."""
     return undominated(
         [(case[clock]["median"], case["distance"] or 0.0, case["name"]) for case in cases if case[clock]]
     )

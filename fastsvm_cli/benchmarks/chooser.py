@@ -378,7 +378,6 @@ class Choosing:
             entrant.why, entrant.model = "slower", None
 
     def _judge(self, entrant: Entrant, answers: np.ndarray, calibrated: float) -> None:
-        """Set how far the answers are from the exact ones, and whether that is within the budget."""
         if self._source.model.header.regression:
             with np.errstate(all="ignore"):
                 apart = np.abs(answers - self._reference)
@@ -410,13 +409,13 @@ class Choosing:
     # ---- the fastest
 
     def _loses(self, rough: float) -> bool:
-        """Return whether so many seconds a row are surely more than a known model's, by rough times."""
+        """Whether so many seconds a row are surely more than a known model's, by rough times."""
         known = [each.rough for each in (self.exact, *self.entrants) if each.within and each.model is not None]
         reading = self._rows.reading
         return reading + rough > _SURELY_SLOWER * (reading + min(known))
 
     def _pick(self, inside: "list[Entrant]") -> Entrant:
-        """Return the fastest, or the exact model if as fast; of equals, the one that changes fewest labels."""
+        """Prefer the exact model if as fast; of equals, the one that changes fewest labels."""
         reading = self._rows.reading
 
         def seconds(each: Entrant) -> float:

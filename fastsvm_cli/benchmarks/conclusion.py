@@ -189,7 +189,6 @@ def _keeps_libsvm(bench: Bench, picked: Case) -> bool:
 
 
 def _times_exact(bench: Bench, case: Case, exact: Case, clock: str) -> float:
-    """Return the exact model's median time over the case's, or nan."""
     if clock == END_TO_END:
         case, exact = bench.by_program(case), bench.by_program(exact)
     mine, its = case.timings(clock), exact.timings(clock)

@@ -27,7 +27,7 @@ def lower_bound(differing: int, rows: int, confidence: float) -> float:
 
 
 def _at_most(k: int, n: int, p: float) -> float:
-    """Return the binomial P(X <= k), 0 <= k < n and 0 < p < 1."""
+    """Return the binomial P(X <= k)."""
     if k > n * p:  # the terms of the other tail decrease from its first
         return 1 - _at_most(n - k - 1, n, 1 - p)
     term = exp(lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1) + k * log(p) + (n - k) * log1p(-p))

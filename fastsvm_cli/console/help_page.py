@@ -116,7 +116,6 @@ def _default(option: click.Option) -> str:
 
 
 def _range(option: click.Option) -> str:
-    """Return a number's limits; none without an upper limit."""
     limits, name = option.type, option.metavar or ""
     if not isinstance(limits, (click.IntRange, click.FloatRange)) or limits.max is None or "|" in name:
         return ""

@@ -328,7 +328,6 @@ def _is_near(written: str, spelling: str) -> bool:
 
 
 def _distance(written: str, spelling: str) -> float:
-    """Return 0 for equal words, 1 for words that share nothing."""
     from difflib import SequenceMatcher
 
     return 1 - SequenceMatcher(None, written.lstrip("-"), spelling.lstrip("-")).ratio()

@@ -16,7 +16,6 @@ class _Range(click.ParamType):
     min_open: bool
 
     def convert(self, value: Any, parameter: "click.Parameter | None", context: "click.Context | None") -> Any:
-        """Return the number, or fail."""
         try:
             return super().convert(value, parameter, context)
         except click.BadParameter:

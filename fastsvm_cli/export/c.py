@@ -111,7 +111,6 @@ class Program:
         return f'#include "{self.file}.h"' if named else self.header()
 
     def _labels(self) -> str:
-        """Return a comment with labels in the order of probabilities."""
         header, classes = self.description.header, self.description.classes
         if header.regression:
             return ""
@@ -138,7 +137,6 @@ class Program:
         return text
 
     def _written(self, numbers: Any) -> "list[str]":
-        """Return C's constants. Raises ModelFormatError beyond the precision."""
         texts = map(str, written(numbers, self.single, self.description.path).ravel())
         return [f"{text}{'f' * self.single}" for text in texts]
 
@@ -395,7 +393,6 @@ class Program:
         return self._number(float(rounded_up(value, self.single)))
 
     def _radii_end(self, radius: Radius) -> str:
-        """Return C that makes radii, infinite for unknown features."""
         units, back = "", self.description.labels_back
         if back is not None:
             _, scale, to = back
@@ -503,7 +500,6 @@ def _are_numbers(classes: "Sequence[Any]", labels: "Sequence[int]") -> bool:
 
 
 def _quoted(name: str) -> str:
-    """Quote a name for a comment in ASCII."""
     from json import dumps
 
     return re.sub(r"(?<=\*)/|(?<=/)\*|[?@]", lambda found: f"\\u{ord(found[0]):04x}", dumps(name))

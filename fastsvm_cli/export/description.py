@@ -77,8 +77,8 @@ class Description:
     """A model's arithmetic, for a writer of any target.
 
     inputs: numbers in a row; column j is feature j + first_index. used: (d) increasing columns. slopes, offsets:
-    (inputs) or None: x becomes slope x + offset; both are 0 for a dropped column. labels_back: (from, scale, to) or
-    None: y becomes to + (y - from) scale. classes: names of labels. certified: the model if radii are exported.
+    (inputs) or None: x becomes slope x + offset, 0 for a dropped column. labels_back: (from, scale, to) or None: y
+    becomes to + (y - from) scale. certified: the model if radii are exported.
     """
 
     def __init__(

@@ -253,7 +253,7 @@ class _Writer(Answers):
         return g("Where", g("Less", moved, np.array(radius.limit)), total, g.infinity())
 
     def _plane(self, expansions: "list[Any]", moved: str, shared: bool) -> str:
-        """Return c + v.z: (expansions, n)."""
+        """(expansions, n)."""
         g = self.graph
         constants = np.array([each.levels[0][0] for each in expansions])[:, None]
         if len(expansions[0].levels) < 2:

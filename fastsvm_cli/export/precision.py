@@ -79,7 +79,7 @@ def check_range(description: "Description") -> None:
 
 
 def _lost(numbers: np.ndarray) -> np.ndarray:
-    """Return what underflow takes from single precision."""
+    """Return what underflow takes."""
     small = np.where(abs(numbers) < _NORMAL, numbers, 0.0)
     return abs(small - small.astype(np.float32))
 

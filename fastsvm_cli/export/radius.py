@@ -193,7 +193,7 @@ def _evaluated(out: Radius, body: Polynomials, each: "Expansion", v: float, d: i
 
 
 def _of_kernels(out: Radius, body: KernelSums, model: Any, differences: bool) -> None:
-    """Add a reduced set of an RBF kernel (B42)."""
+    """B42."""
     header, v, origin, gamma = model.header, out.v, model.origin, body.kernel.gamma
     n, d = body.vectors.shape
     center = np.zeros((1, d)) if differences or not n else body.vectors.mean(axis=0)[None, :]

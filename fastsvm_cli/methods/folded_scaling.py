@@ -27,8 +27,8 @@ _EQUAL = 1e-13
 class ScalingToFold:
     """Scaling to fold, accepted by models.embedded_scaling.check.
 
-    path, digest: of its file. scaling: without svm-scale's rounding. labels: (slope, offset), or None. Raises
-    ModelFormatError for an offset of index 0, and numbers that leave too few digits.
+    path, digest: of its file. scaling: unrounded. labels: (slope, offset), or None. Raises ModelFormatError for an
+    offset of index 0, and numbers that leave too few digits.
     """
 
     def __init__(self, scaling: Scaling):

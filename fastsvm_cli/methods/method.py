@@ -40,8 +40,8 @@ class MethodOptions(Options):
     def begin(self) -> None:
         """Check files and set threads.
 
-        Raises FileError and UsageError like check_files, and FileError if the model would replace rows, as after a
-        mistyped `approx model test`.
+        Raises FileError and UsageError like check_files, and FileError if the model would replace rows (a mistyped
+        `approx model test`).
         """
         from os.path import basename
 
@@ -104,8 +104,8 @@ class Run:
     """A compilation, and what its steps have found.
 
     source: None where rows alone are compiled. rows: of --data, or None. scaling: of the range file, or None; folding:
-    the same, if the model's numbers shall include it. applied: scalings of rows, whose warnings are due. made: of the
-    method's `compile`. size: bytes of the model's file.
+    the same, if it goes into the model's numbers. applied: scalings of rows, whose warnings are due. size: of the
+    model's file.
     """
 
     made: Any
@@ -186,8 +186,8 @@ class Attempt(NamedTuple):
     """A method with options, to try on a model.
 
     options: by long name, _ for -; True for a flag. rank: in the order of trying. gain: estimated limit of the exact
-    model's time over the compiled one's. seconds: estimated processor time to compile. exact: tried with --exact.
-    calibrated: budget that the method keeps by its own test of the rows; 0 for others. skipped: reason, or None.
+    model's time over the compiled one's. seconds: estimated, to compile. exact: with --exact. calibrated: budget that
+    the method keeps by its own test of the rows, or 0. skipped: reason, or None.
     """
 
     command: str

@@ -189,7 +189,7 @@ class ResumableOutput:
             self._bad_rows.restore(state["bad_rows"], [(line, why) for line, why in state["named"]])
 
     def _checkpoint(self) -> None:
-        """Flush lines, then state, to the disk."""
+        """Flush lines, then state."""
         import json
         from zlib import crc32
 
@@ -301,7 +301,7 @@ def _sum(file: int, size: int) -> str:
 
 
 def _mode(target: str) -> "int | None":
-    """Return the previous file's mode, or None. Raises OSError if it cannot be replaced."""
+    """Return the file's mode, or None. Raises OSError if it cannot be replaced."""
     from errno import EACCES, EISDIR, ENOENT
 
     if not target:

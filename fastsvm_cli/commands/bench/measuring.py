@@ -80,7 +80,6 @@ class BenchScreen:
 
 
 def _about(seconds: float) -> str:
-    """Round a duration to words."""
     if seconds < 10:
         return "some seconds"
     if seconds < 100:

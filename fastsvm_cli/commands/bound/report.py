@@ -61,7 +61,7 @@ def bound_report(reading: Reading) -> dict:
 
     Return {"fastsvm": version, "data": [...], "models": [...], "pairs": [...], "seconds": ...}, in the order of the
     paths; norms are not squared. Raises DataFormatError, ModelFormatError, FileError, and UsageError for options that
-    conflict with the files.
+    conflict.
     """
     options, paths = reading.options, reading.options.data_or_model
     start = monotonic()
@@ -135,7 +135,7 @@ def _models_to_draw(path: str, model: Model, quiet: bool) -> "list[Drawn]":
 
 @contextmanager
 def _seekable(paths: Sequence[str]) -> "Iterator[list[str]]":
-    """Yield the paths, pipes copied to files: data is read twice."""
+    """Copy pipes to files: data is read twice."""
     import shutil
     import tempfile
     from contextlib import ExitStack

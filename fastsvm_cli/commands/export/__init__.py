@@ -189,7 +189,6 @@ def command(**parsed):
 
 
 def _model(options: ExportOptions) -> "tuple[Model, bytes, str]":
-    """Return the model, with the options' range files embedded, its file's content and its fingerprint."""
     from fastsvm_cli.console.scaling import embedded_scaling, read_range
     from fastsvm_cli.models import check_start, parse_model
     from fastsvm_cli.text.fingerprint import fingerprint

@@ -24,10 +24,10 @@ def fitted(
     model_file: str,
     report: "TextIO | None",
 ) -> "Model":
-    """Return the model of at most `most` bytes that changes the fewest labels. Raises ModelFormatError if nothing fits.
+    """Return the model of at most `most` bytes that changes the fewest labels. Raises ModelFormatError if none fits.
 
-    real_bytes: of a number. size_of: gives the bytes of a model's tables. rows: to compare labels on; default: support
-    vectors. report: stream for a line per attempt, or None.
+    real_bytes: of a number. size_of: bytes of a model's tables. rows: to compare labels on; default: support vectors.
+    report: stream for a line per attempt, or None.
     """
     from fastsvm_cli.comparisons.agreement import agreement
     from fastsvm_cli.text.numbers import size_text

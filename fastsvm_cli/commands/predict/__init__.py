@@ -267,7 +267,6 @@ class Summary:
         )
 
     def _upper(self, counts: "RunCounts") -> "float | None":
-        """Return the upper bound of the share of labels that differ, by --audit, or None."""
         if self.options.audit is None:
             return None
         from fastsvm_cli.comparisons.sampled import upper_bound

@@ -279,15 +279,11 @@ class PredictOptions(shared.DataOptions):
 
     @property
     def _falls_back(self) -> bool:
-        """Whether --exact evaluates open rows."""
         return self.exact_file is not None and self.audit is None
 
     @property
     def _checked_first(self) -> bool:
-        """Whether --exact is checked before any output.
-
-        A regular output file is not replaced after an error, so that it need not be.
-        """
+        """An error keeps a regular output file: no need."""
         return self.resume or not all(map(_is_plain_file, self.outputs))
 
     def made_with(self, digest: str, scaling: "Scaling | None") -> dict:

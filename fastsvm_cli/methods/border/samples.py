@@ -215,8 +215,8 @@ MOST_SAMPLES = 100_000
 class Sampling:
     """Options of sampling.
 
-    count: samples per pair. target: instead, largest share of labels that differ. tolerance: largest |f - level| at a
-    sample. sampling: "refined", "dense" or "random". local: nearest samples that answer together, if better than one.
+    count: samples per pair; or target: largest share of labels that differ. tolerance: largest |f - level| at a sample.
+    sampling: "refined", "dense" or "random". local: nearest samples that answer together, if better than one.
     """
 
     def __init__(
@@ -237,7 +237,7 @@ class Sampling:
 class SampledBorder:
     """A compiled border.
 
-    measured: rows; different: labels that differ on them; parted: other rows placed the samples. Numbers of pairs:
+    different: labels that differ on `measured` rows; parted: other rows placed the samples. Numbers of pairs:
     one_sided, one class wins all rows; without_root, within the tolerance; short of the samples requested.
     """
 
@@ -391,7 +391,6 @@ def _labels(task: _native.Task, values: np.ndarray) -> np.ndarray:
 
 
 def _round(model: Model, functions: "Sequence[DecisionFunction]", tolerance: float) -> Model:
-    """Round to single precision if samples stay within the tolerance."""
     rounded = []
     for samples, function in zip(model.samples, functions):
         # The tolerance must hold for decimal numbers, which single precision would round again.

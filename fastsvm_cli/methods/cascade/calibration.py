@@ -31,9 +31,9 @@ _TRAINED = 1 / 3
 class Calibration(NamedTuple):
     """A cascade, and its test.
 
-    shares: of the tested rows, per stage, then of the exact model. evaluations: kernel evaluations a row. gain:
-    measured time of the exact model over the cascade's, for a run with reading. warning: why the guarantee does not
-    hold for other rows, or None.
+    shares: of the tested rows, per stage, then of the exact model. evaluations: kernel evaluations a row. gain: the
+    exact model's time over the cascade's, measured with reading. warning: why the guarantee fails for other rows, or
+    None.
     """
 
     model: Model
@@ -133,7 +133,7 @@ def _require_rows(path: str, model: ExactModel, counted: "list[int]", needed: in
 
 
 def _warning(model: ExactModel, rows: _native.Chunk) -> "str | None":
-    """Return a warning if the model was trained on the rows: they hold its support vectors."""
+    """Warn of the model's training rows: they hold its support vectors."""
     found = int(among(model.vectors, rows).sum())
     if found <= _TRAINED * model.vectors.rows:
         return None
@@ -201,7 +201,7 @@ def _winners(model: Model, rows: _native.Chunk) -> np.ndarray:
 
 
 def _choose(candidates: Candidates, costs: StageCosts, answers: _Answers, budget: float) -> "tuple[int, ...]":
-    """Return the fastest stages at the loosest threshold that keeps half of the budget."""
+    """Take the loosest threshold that keeps half of the budget."""
     allowed = int(budget / 2 * answers.rows)
     best: tuple[int, ...] = (0,)
     least = np.inf

@@ -117,7 +117,6 @@ def gain_of(exact: ExactModel, cascade: Model, reached: "Sequence[float]", rows:
 
 
 def _spread(rows: _native.Chunk, count: int) -> _native.Chunk:
-    """Return `count` evenly spaced rows, repeated if there are fewer."""
     return rows if rows.rows == count else rows.select([at * rows.rows // count for at in range(count)])
 
 
@@ -237,8 +236,6 @@ def _add_vectors(
 
 
 class _Errors:
-    """Errors of fits at rows not seen."""
-
     def __init__(self, model: ExactModel, rows: _native.Chunk):
         self._rows, self._values = rows, exact_values(model, rows)
 
@@ -431,7 +428,7 @@ class _Pursuit:
         self._factor, self._solved = factor, np.array(solved)
 
     def weights(self, count: int) -> np.ndarray:
-        """Return the solution of the first `count` terms: (count, targets)."""
+        """Return (count, targets)."""
         return solve_triangular(self._factor[self.order[:count], :count], self._solved[:count], lower=True, trans="T")
 
 

@@ -56,11 +56,10 @@ def _keys(rows: _native.Chunk) -> "list[bytes]":
 
 
 def without(model: ExactModel, held: np.ndarray, space: FeatureSpace) -> ExactModel:
-    """Return the RBF model whose functions are the projections on the span of the support vectors that are not `held`.
+    """Return the RBF model whose functions are the projections on the span of support vectors not `held`, (total_sv).
 
-    held: (total_sv). space: of the model. Values at the support vectors that remain are the model's; at those left out
-    they are estimates of leave-one-out (Vapnik and Chapelle, "Bounds on Error Expectation for Support Vector Machines",
-    2000, section 3).
+    Values at these are the model's; at those held, estimates of leave-one-out (Vapnik and Chapelle, "Bounds on Error
+    Expectation for Support Vector Machines", 2000, section 3).
     """
     header, values = model.header, space.at_support_vectors[0]
     x, out = near_origin(matrix(model.vectors)[0]), np.array(model.vectors.leading)
@@ -145,8 +144,8 @@ class Sample(NamedTuple):
     """Rows on which a target was decided.
 
     seen: the result on them. bound: of the share among rows drawn like these, with CONFIDENCE: the target, or the least
-    that so few rows can show. held: number of support vectors among them. measured: the rows. bound and measured are
-    None if only support vectors are known. whole: no smaller set passed.
+    that so few rows show. held: support vectors among them. bound and `measured`, the rows, are None if only support
+    vectors are known. whole: no smaller set passed.
     """
 
     target: float
@@ -174,7 +173,7 @@ def _confidence(test: int) -> float:
 
 
 class _Sizes:
-    """Reduced sets of a model, by size. how: of compile_reduced_set."""
+    """how: of compile_reduced_set."""
 
     def __init__(self, model: ExactModel, space: FeatureSpace, how: "dict[str, Any]", on_progress: Any):
         self.model, self._space, self._how, self._on_progress = model, space, how, on_progress
@@ -199,8 +198,6 @@ class _Sizes:
 
 
 class _Part:
-    """Rows to measure on, and sets of the model without their support vectors."""
-
     def __init__(self, whole: _Sizes, space: FeatureSpace, rows: _native.Chunk, held: np.ndarray):
         self.rows, self.held = rows, held
         self.sizes, model = whole, whole.model
