@@ -1,4 +1,4 @@
-"""Models and programs that are measured side by side on the same rows."""
+"""Models and programs measured side by side on rows."""
 
 import os
 from collections import Counter
@@ -32,12 +32,11 @@ _LIBSVM_SECONDS, _LIBSVM_ROWS = 1.0, 20
 
 
 class Case:
-    """Row of the tables: a program or model that is measured.
+    """Program or model that is measured, a row of the tables.
 
     role: "reference" (svm-predict; libsvm), "start-up", "exact", "compiled", or "program": fastsvm-predict with the
-    model of the case `of`. words: options of predict; rows_file: file of its rows. size: of the model file, in bytes.
-    facts: as facts_of returns them. changed: output lines that differ from the reference's. failed: reason of
-    a failure. note: words after the name.
+    model of `of`. words: options of predict; rows_file: its rows. size: of the model file. facts: of facts_of. changed:
+    output lines that differ from the reference's. failed: reason. note: words after the name.
     """
 
     def __init__(self, name: str, role: str, path: "str | None" = None):
@@ -57,18 +56,17 @@ class Case:
         self.output: str | None = None
 
     def timings(self, clock: str) -> "Timings | None":
-        """Return the runs by a clock, or None if there are none."""
+        """Return the runs by a clock, or None."""
         timed = self.end_to_end if clock == END_TO_END else self.scoring
         return timed.timings if timed is not None and len(timed.timings) else None
 
 
 class Bench:
-    """Programs and models that are measured side by side on the rows of one test file, each as a Case.
+    """Programs and models measured side by side on a test file's rows, each as a Case.
 
-    exact_file: LIBSVM model to compare with. folder: for outputs and other temporary files. threads: 0 for all.
-    fastsvm: words that start this program. svm_predict: that program, or None without it. scaling: scaling of the rows,
-    or None; models of scaled rows get a scaled file, so that no time includes scaling. Raises DataFormatError,
-    ModelFormatError and FileError if a file is unusable.
+    exact_file: LIBSVM model to compare with. folder: for temporary files. threads: 0 for all. fastsvm: words that start
+    this program. svm_predict: that program, or None. scaling: of the rows, or None: their models get a scaled file, and
+    no time includes scaling. Raises DataFormatError, ModelFormatError and FileError.
     """
 
     def __init__(
@@ -111,9 +109,9 @@ class Bench:
     # ---- cases
 
     def add_references(self, *, libsvm: bool) -> None:
-        """Add the cases of svm-predict and LIBSVM, and those of an empty file, which time the start of a process.
+        """Add the cases of svm-predict and LIBSVM (in this process if `libsvm`), and of an empty file.
 
-        libsvm: whether to time LIBSVM in this process, too.
+        The latter time the start of a process.
         """
         program = [] if self._svm_predict is None else [self._svm_predict]
         if program:
@@ -143,10 +141,9 @@ class Bench:
         return case
 
     def add_model(self, path: str, *, name: "str | None" = None, role: str = "compiled") -> "list[Case]":
-        """Add a model file as a case, and return the cases that were added.
+        """Add a model file as a case or, if certified with this exact model, two, with `predict --exact`; return them.
 
-        A certified classifier of the exact model is also timed with `predict --exact`. name: the file's name by
-        default. role: as in Case.
+        name: default: the file's. role: as in Case.
         """
         name = name or os.path.basename(path)
         if any(case.name == name for case in self.cases):
@@ -210,10 +207,7 @@ class Bench:
         self._process(case, [*self._fastsvm, "predict", *case.words], case.rows_file)
 
     def add_program(self, of: Case, program: str) -> Case:
-        """Add a case that predicts with the model of the case `of` by fastsvm-predict, and return it.
-
-        program: path of fastsvm-predict.
-        """
+        """Add and return a case that predicts with the model of `of` by fastsvm-predict, at the path `program`."""
         case = Case(f"{of.name}, fastsvm-predict", "program", of.path)
         case.of = of
         self.cases.append(case)
@@ -221,7 +215,7 @@ class Bench:
         return self._process(case, [program, *of.words], of.rows_file)
 
     def by_program(self, of: Case) -> Case:
-        """Return the case of fastsvm-predict where the start of Python hides the gain, else `of`."""
+        """Return the case of fastsvm-predict if Python's start hides the gain, else `of`."""
         mine = of.timings(END_TO_END)
         for case in self.cases:
             timings = case.timings(END_TO_END)
@@ -230,10 +224,7 @@ class Bench:
         return of
 
     def _of_exact(self, found: Quality) -> Quality:
-        """Return the quality of `predict --exact` from that of its model: its labels are the exact model's.
-
-        Its values come from two models, so they are not compared.
-        """
+        """Labels are the exact model's; values, of two models, are not compared."""
         out = Quality()
         out.rows, out.proven, out.score = found.rows, found.proven, self.answers.score
         out.largest = out.mean = float("nan")
@@ -258,10 +249,7 @@ class Bench:
         return case
 
     def _run(self, command: "list[str]") -> None:
-        """Run a command.
-
-        Raises RuntimeError with its last line on standard error if it fails.
-        """
+        """Run a command. Raises RuntimeError with its last error line."""
         environment = {**os.environ, **({"OMP_NUM_THREADS": str(self.threads)} if self.threads else {})}
         code, printed = run_process(command, environment=environment, on_wait=self.on_wait)
         if code:
@@ -288,24 +276,21 @@ class Bench:
         on_run: "Callable",
         on_begin: "Callable[[Timed, int], None]" = lambda case, round: None,
     ) -> None:
-        """Time the cases in turn, until each has its runs or the time is over.
-
-        clock: END_TO_END or SCORING. Other arguments: as in timing.interleave.
-        """
+        """Time the cases in turn by a clock, END_TO_END or SCORING; other arguments: as in timing.interleave."""
         interleave(self.timed(cases, clock), runs, most_seconds, on_run, on_begin)
         if clock == END_TO_END:
             self.compare_outputs()
         self.take_failures()
 
     def take_failures(self) -> None:
-        """Mark every case as failed of which a timed run failed."""
+        """Mark the cases of which a timed run failed."""
         for case in self.cases:
             for timed in (case.end_to_end, case.scoring):
                 if timed is not None and timed.failed is not None and case.failed is None:
                     case.failed = timed.failed
 
     def compare_outputs(self) -> None:
-        """Set Case.changed: how output labels differ from svm-predict's, else the exact model's; not for regression."""
+        """Set Case.changed, against svm-predict's labels, else the exact model's; not for regression."""
         if self.model.header.regression:
             return
         reference = next(
@@ -332,7 +317,7 @@ class Bench:
     # ---- results
 
     def reference(self, clock: str) -> "Case | None":
-        """Return the case of LIBSVM that this clock timed, else the exact model's, or None."""
+        """Return LIBSVM's case that this clock timed, else the exact model's, or None."""
         for role in ("reference", "exact"):
             for case in self.cases:
                 if case.role == role and case.timings(clock) is not None:
@@ -340,7 +325,7 @@ class Bench:
         return None
 
     def speed_up(self, case: Case, clock: str) -> "tuple[float, float] | None":
-        """Return timing.speed_up of a case over the reference; None for start-ups and cases without times."""
+        """Return timing.speed_up over the reference; None for start-ups and without times."""
         reference, mine = self.reference(clock), case.timings(clock)
         theirs = reference.timings(clock) if reference is not None else None
         if theirs is None or mine is None or case.role == "start-up":
@@ -354,10 +339,7 @@ class Bench:
         return case.quality.changed if case.quality is not None else None
 
     def fits(self, case: Case, budget: Budget) -> bool:
-        """Return whether the labels that differ are within the budget.
-
-        For regression, the root mean square difference counts, in standard deviations of the exact values.
-        """
+        """Return whether the labels that differ (regression: the relative rms) are within the budget."""
         if self.model.header.regression:
             distance = self.distance(case)
             return distance is not None and distance[0] <= budget.share
@@ -378,7 +360,7 @@ class Bench:
 
 
 def facts_of(model: Model) -> "dict[str, str | int | None]":
-    """Return the kind of a model ("reduced" for a reduced set), and an expansion's degree and centers of a function."""
+    """Return a model's kind ("reduced" for a reduced set), and an expansion's degree and centers of a function."""
     expansions = getattr(model, "expansions", None)
     return {
         "kind": "reduced" if model.reduced else model.kind,

@@ -29,7 +29,7 @@ _NOT_MEASURABLE = "not measurable on this machine now"
 
 
 def not_tried(choice: Choice) -> "str | None":
-    """Return a sentence about the attempts for which no time was left, or None."""
+    """Return a sentence about attempts without time, or None."""
     waiting = [printable(each.name) for each in choice.waiting]
     if not waiting:
         return None
@@ -51,7 +51,7 @@ def _number(seconds: float) -> str:
 
 
 def reason(choice: Choice, name: "str | None" = None) -> str:
-    """Return why the model was picked, in a sentence. name: of the model; None for its own."""
+    """Say why the model was picked. name: of the model; None for its own."""
     picked, tried = choice.picked, sum(not each.failed for each in choice.entrants)
     within = f"within {percent(choice.budget.share)}"
     if picked is choice.exact:
@@ -91,7 +91,7 @@ def _differ(entrant: Entrant) -> str:
 def commands(
     choice: Choice, test_file: str, exact_file: str, scaling: "Scaling | None", keep: "str | None"
 ) -> "list[str]":
-    """Return the shell commands that compile the picked model and predict with it. keep: its file, or None."""
+    """Return the shell commands that compile the picked model, into `keep` if not None, and predict with it."""
     picked, rows, out = choice.picked, test_file, []
     path = exact_file if picked is choice.exact else keep or "fast.model"
     if scaling is not None:  # fastsvm-predict scales no rows
@@ -111,7 +111,7 @@ def _made_by(entrant: Entrant, test_file: str) -> "list[str] | None":
 
 
 def table(choice: Choice, everything: bool, width: int) -> Table:
-    """Return the models, the fastest first. everything: all of them. width: of the screen, in columns."""
+    """Return the models, the fastest first, all if `everything`, for a screen of `width` columns."""
     regression = choice.exact.changed is None
     out = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_edge=False)
     differ = (
@@ -150,7 +150,7 @@ def _cells(entrant: Entrant, regression: bool) -> "list[str]":
 
 
 def ordered(choice: Choice) -> "list[Entrant]":
-    """Return the models that were compared, the fastest first; then those that were not timed, by labels."""
+    """Return the models compared, the fastest first, then those not timed, by labels."""
 
     def key(entrant: Entrant) -> "tuple[float, float]":
         gain = choice.gain(entrant)
@@ -160,7 +160,7 @@ def ordered(choice: Choice) -> "list[Entrant]":
 
 
 def _most_telling(choice: Choice, entrants: "list[Entrant]") -> "list[Entrant]":
-    """Return the picked and the exact model, then those within the budget, then those nearest to it, in their order."""
+    """Return the picked and the exact model, those within the budget, then those nearest to it."""
 
     def key(entrant: Entrant) -> "tuple[bool, bool, float]":
         gain = choice.gain(entrant)
@@ -171,7 +171,7 @@ def _most_telling(choice: Choice, entrants: "list[Entrant]") -> "list[Entrant]":
 
 
 def left_out(choice: Choice, whys: "list[tuple[str, str]]", everything: bool) -> "list[str]":
-    """Return sentences about the models that the table lacks. whys: (method, reason against it)."""
+    """Say what the table lacks. whys: (method, reason against it)."""
     failed = [f"{printable(each.name)} ({printable(each.why or '')})" for each in choice.entrants if each.failed]
     if everything:
         out = [f"Not compared: {', '.join(failed)}."] if failed else []
@@ -183,7 +183,7 @@ def left_out(choice: Choice, whys: "list[tuple[str, str]]", everything: bool) ->
 
 
 def foot(choice: Choice, test_file: str, machine: "dict[str, Any]") -> str:
-    """Return the sentence below the table, about rows, the measure and the machine."""
+    """Return the sentence below the table."""
     return (
         f"{printable(test_file)}: {choice.rows:,} rows. Speed: rows a second of one thread, by processor time, reading"
         f" included ({1e6 * choice.reading:.2g} us a row; the exact model: {1e6 * choice.exact_seconds:.2g} us)."
@@ -257,7 +257,6 @@ def _record(choice: Choice, entrant: Entrant, test_file: str) -> "dict[str, Any]
 
 
 def _timed(entrant: Entrant, reading: float, times: int, rows: int) -> "dict[str, Any] | None":
-    """Return the times of the race or, of a model that did not take part, of its first runs."""
     timings = entrant.timings if len(entrant.timings) else Timings([entrant.rough] * (entrant.rough < inf))
     if not len(timings):
         return None
@@ -273,7 +272,6 @@ def _timed(entrant: Entrant, reading: float, times: int, rows: int) -> "dict[str
 
 
 def _front(cases: "list[dict[str, Any]]", clock: str) -> "list[str]":
-    """Return the names of the timed cases that no other beats in both time and labels."""
     return undominated(
         [(case[clock]["median"], case["distance"] or 0.0, case["name"]) for case in cases if case[clock]]
     )

@@ -1,8 +1,8 @@
 """Choose the fastest model within a budget: compile, compare, and time what every method proposes.
 
-The methods' searches (`Method.search`) propose attempts, each from the results of those before it; the chooser takes
-the most promising one. A model is compared on a sample of the rows first, and timed on few; one that is surely over the
-budget, or can no longer be the fastest, goes no further. The others are timed in a race.
+Methods' searches (`Method.search`) propose attempts, each from the results before it; the most promising is next. A
+model is compared on a sample first, and timed on few rows: if surely over the budget, or no longer the fastest, it goes
+no further. The others are timed in a race.
 """
 
 import time
@@ -46,10 +46,7 @@ _SHORT_FILE, _READINGS = 0.2, 4
 
 
 class Rows(Protocol):
-    """The rows of a choice.
-
-    count: their number. reading: processor seconds that a row takes before its prediction, in one thread.
-    """
+    """The rows of a choice. reading: processor seconds of a row before its prediction, one thread."""
 
     count: int
     reading: float
@@ -61,20 +58,17 @@ class Rows(Protocol):
         """Return the rows, for methods that calibrate on them."""
 
     def answers(self, model: Model, exact: bool, numbers: "list[int] | None" = None) -> np.ndarray:
-        """Return the labels or values of all rows, or of these. exact: as with ``--exact``."""
+        """Return labels, or values of a regression, of all rows or these. exact: as with ``--exact``."""
 
     def predict(self, model: Model, exact: bool) -> None:
         """Predict all rows."""
 
     def proven(self, model: Model) -> int:
-        """Return the number of rows that a certified model proves."""
+        """Count the rows that a certified model proves."""
 
 
 class FileRows:
-    """Rows of a LIBSVM file, held in memory: `Rows`.
-
-    source: the exact model. scaling: of the rows, or None. Raises FileError and DataFormatError.
-    """
+    """`Rows` of a LIBSVM file, in memory. source: the exact model. Raises FileError and DataFormatError."""
 
     def __init__(self, path: str, source: ExactModel, scaling: "Scaling | None" = None):
         self._path, self._source = path, source
@@ -101,7 +95,7 @@ class FileRows:
         return self._rows
 
     def answers(self, model: Model, exact: bool, numbers: "list[int] | None" = None) -> np.ndarray:
-        """Return labels, or the values of a regression, of all rows or of these."""
+        """Return labels, or values of a regression."""
         some = self._rows if numbers is None else self._rows.select(numbers)
         if exact:
             model = self._source
@@ -116,7 +110,7 @@ class FileRows:
         predict(Predictor(model, exact=fallback), rows, lambda lines: None, path=self._path)
 
     def proven(self, model: Model) -> int:
-        """Return the number of rows whose label a certified model proves."""
+        """Count the rows that a certified model proves."""
         if model.header.regression:
             return 0
         undecided, task = 0, model.header.task()
@@ -126,14 +120,13 @@ class FileRows:
 
 
 class Entrant:
-    """A model under comparison: the exact one, or an attempt's.
+    """A model under comparison.
 
-    attempt: None for the exact model. changed: labels that differ from the exact model's; None for regression, and
-    where a sample decided; sample: the labels of the sample. share: of labels that differ; regression: root mean square
-    difference over the standard deviation. upper: the bound of the share; the budget of a calibrated model; 0 where
-    proven. largest: difference of a regression, in the same unit. facts: as facts_of returns them. proven: number of
-    rows, by a certificate. timings: seconds a row. why: reason that it is not within the budget or was not compared;
-    `failed`: no model was made. warning: of its compilation.
+    attempt: None for the exact model. changed: labels that differ from the exact ones; None for regression, and where a
+    sample decided; sample: its labels. share: of labels that differ; regression: root mean square difference over the
+    standard deviation. upper: the share's bound; the budget of a calibrated model; 0 where proven. largest: difference
+    of a regression, in that unit. timings: seconds a row. why: reason that it is over the budget or not compared;
+    `failed`: no model was made.
     """
 
     def __init__(self, name: str, model: "Model | None" = None, attempt: "Attempt | None" = None, exact: bool = False):
@@ -156,7 +149,7 @@ class Entrant:
         self._some: Rows | None = None
 
     def prepare(self, count: int) -> None:
-        """Take `count` evenly spread rows for the next runs."""
+        """Take `count` evenly spread rows."""
         rows = self._rows
         assert rows is not None
         if self._some is None or self._some.count != count:
@@ -172,10 +165,9 @@ class Entrant:
 class Choice(NamedTuple):
     """Result of a choice.
 
-    exact: the exact model; entrants: the others, in the order of trying. picked: the fastest within the budget. gains:
-    times the exact model's speed, and its error, by entrant that was timed. waiting: attempts for which no time was
-    left. reading: seconds a row. seconds: processor time spent; limit: the time limit; longest: the most it can be.
-    interrupted: the signal that ended the search, or None.
+    entrants: all but `exact`, in order of trying. picked: the fastest within the budget. gains: times the exact model's
+    speed, and its error, by timed entrant. waiting: attempts without time. reading: seconds a row. seconds: processor
+    time; limit, longest: permitted, possible. interrupted: by a signal, or None.
     """
 
     exact: Entrant
@@ -196,7 +188,7 @@ class Choice(NamedTuple):
         return self.exact.timings.median if len(self.exact.timings) else self.exact.rough
 
     def gain(self, entrant: Entrant) -> "tuple[float, float] | None":
-        """Return the exact model's time for a row over the entrant's, rows read, and its error; None if not timed."""
+        """Return the exact model's time a row over the entrant's, with reading, and its error; None if not timed."""
         if entrant is self.exact:
             return 1.0, 0.0
         if len(entrant.timings):
@@ -207,7 +199,7 @@ class Choice(NamedTuple):
 
 
 class Clocks(NamedTuple):
-    """Clocks of a choice, in seconds: of the process, for limits; of the thread, for races. Tests replace them."""
+    """Clocks of a choice, in seconds: the process's for limits, the thread's for races. Tests replace them."""
 
     process: "Callable[[], float]" = time.process_time
     thread: "Callable[[], float]" = time.thread_time
@@ -221,10 +213,9 @@ class _GivenUp(Exception):
 
 
 class Choosing:
-    """A search for the fastest model within a budget, by `run`.
+    """A search for the fastest model within a budget.
 
-    time_limit: processor seconds. max_bytes: of a model. on_progress: receives the share done and the next step.
-    on_result: receives each entrant.
+    time_limit: processor seconds. max_bytes: of a model. on_result: receives each entrant.
     """
 
     def __init__(
@@ -322,7 +313,7 @@ class Choosing:
         return self._loses(self.exact.rough / attempt.gain)
 
     def _try(self, attempt: Attempt, left: float) -> "bool | None":
-        """Compile and compare; return whether the model is within the budget, or None without a model."""
+        """Compile and compare; return whether the model is within the budget, or None without one."""
         entrant = Entrant(attempt.name, attempt=attempt, exact=attempt.exact)
         if attempt.exact:
             entrant.name += ", --exact"
@@ -387,7 +378,6 @@ class Choosing:
             entrant.why, entrant.model = "slower", None
 
     def _judge(self, entrant: Entrant, answers: np.ndarray, calibrated: float) -> None:
-        """Set how far the answers are from the exact model's, and whether that is within the budget."""
         if self._source.model.header.regression:
             with np.errstate(all="ignore"):
                 apart = np.abs(answers - self._reference)
@@ -419,13 +409,13 @@ class Choosing:
     # ---- the fastest
 
     def _loses(self, rough: float) -> bool:
-        """Return whether a model of these seconds a row is surely slower than one that is known, by rough times."""
+        """Whether so many seconds a row are surely more than a known model's, by rough times."""
         known = [each.rough for each in (self.exact, *self.entrants) if each.within and each.model is not None]
         reading = self._rows.reading
         return reading + rough > _SURELY_SLOWER * (reading + min(known))
 
     def _pick(self, inside: "list[Entrant]") -> Entrant:
-        """Return the fastest, or the exact model if it is as fast; of equals, the one that changes fewest labels."""
+        """Prefer the exact model if as fast; of equals, the one that changes fewest labels."""
         reading = self._rows.reading
 
         def seconds(each: Entrant) -> float:
@@ -441,7 +431,6 @@ class Choosing:
 
 
 def _next(search: Search, result: "bool | None" = None) -> "Iterator[Attempt]":
-    """Yield the search's next attempt, if there is one."""
     try:
         yield search.send(result)
     except StopIteration:

@@ -1,4 +1,4 @@
-"""Choose among measured models: the fastest inside a budget, those that nothing beats, and a benchmark's conclusion."""
+"""Choice among measured models: the fastest inside a budget, those that nothing beats, and a benchmark's conclusion."""
 
 import shlex
 from collections.abc import Callable, Sequence
@@ -28,8 +28,8 @@ _EVIDENT = 1.05
 class Candidate(NamedTuple):
     """A measured model to pick from.
 
-    changed: share of labels that differ (regression: relative error). timings: by clock, the deciding one first; None
-    where there are none. exact: whether it is the exact model.
+    changed: share of labels that differ (regression: relative error). timings: by clock, the deciding one first, or
+    None.
     """
 
     model: Any
@@ -41,8 +41,7 @@ class Candidate(NamedTuple):
 def pick(candidates: "Sequence[Candidate]") -> Any:
     """Return the fastest model; among equals, the one that changes fewest labels.
 
-    The exact model wins unless another is measurably faster. A later clock decides where earlier medians differ by less
-    than noise.
+    The exact model wins unless another is measurably faster; a later clock decides differences below noise.
     """
     clocks = min((len(each.timings) for each in candidates), default=0)
     noises = [_noise([each.timings[clock] for each in candidates]) for clock in range(clocks)]
@@ -85,9 +84,9 @@ def within(bench: Bench, budget: Budget) -> "Case | None":
 
 
 def finalists(bench: Bench, budgets: "Sequence[Budget]") -> "list[Case]":
-    """Return the models to time by fastsvm-predict, where the start of Python hides no difference.
+    """Return the models to time by fastsvm-predict: the exact one and, per budget, the fastest by either clock.
 
-    These are the exact model, and for each budget the fastest models within it by either clock.
+    There, Python's start hides no difference.
     """
     found = [case for case, _ in _timed(bench, END_TO_END, ("exact",))]
     for budget in budgets:
@@ -98,7 +97,7 @@ def finalists(bench: Bench, budgets: "Sequence[Budget]") -> "list[Case]":
 
 
 def pareto(bench: Bench, clock: str) -> "list[Case]":
-    """Return the models that no other beats in both time and distance from the exact model."""
+    """Return the models that none beats in both time and distance from the exact one."""
     return undominated(
         [
             (timings.median, distance[0], case)
@@ -110,7 +109,7 @@ def pareto(bench: Bench, clock: str) -> "list[Case]":
 
 
 def undominated(points: "Sequence[tuple[float, float, Any]]") -> list:
-    """Return the models of points (seconds, distance, model) that no other beats in both."""
+    """Return the models of points (seconds, distance, model) that none beats in both."""
     return [
         model
         for seconds, share, model in points
@@ -133,10 +132,10 @@ def _median(timings: "Timings | None") -> float:
 
 
 def _noise(timings: "Sequence[Timings | None]") -> "Callable[[Timings], float]":
-    """Return a function that gives the noise of a median.
+    """Return a function of a median's noise.
 
-    The noise of few runs is their spread, that of many the half width of the median's 95 % interval if they are normal.
-    It is at least the cases' usual share, because few runs may agree by chance.
+    It is the spread of few runs, of many half the median's 95 % interval if they are normal, and at least the cases'
+    usual share: few runs may agree by chance.
     """
     shares = [each.spread / each.median for each in timings if each is not None and each.median > 0]
     share = max(_LEAST_NOISE, median(shares) if shares else 0.0)
@@ -144,20 +143,16 @@ def _noise(timings: "Sequence[Timings | None]") -> "Callable[[Timings], float]":
 
 
 class Conclusion(NamedTuple):
-    """Conclusion of a benchmark.
-
-    sentences: the answer, then remarks. commands: shell commands that predict with the picked model.
-    """
+    """A benchmark's answer and remarks, and shell commands that predict with the picked model."""
 
     sentences: "list[str]"
     commands: "list[str]"
 
 
 def conclusion(bench: Bench, picked: "Case | None", budget: "Budget | None") -> Conclusion:
-    """Conclude from all measurements.
+    """Conclude. picked: fastest case within the budget, or None.
 
-    picked: fastest case within the budget, or None. Without a budget, compare the fastest ones that change no label and
-    at most DEFAULT_BUDGET.
+    Without a budget, compare the fastest that change no label and at most DEFAULT_BUDGET.
     """
     if budget is not None:
         where = f"within {percent(budget.share)}"
@@ -189,13 +184,11 @@ def _times(bench: Bench, case: Case) -> str:
 
 
 def _keeps_libsvm(bench: Bench, picked: Case) -> bool:
-    """Return whether svm-predict takes less time than the case, by any program."""
     reference, faster = bench.reference(END_TO_END), bench.speed_up(bench.by_program(picked), END_TO_END)
     return reference is not None and reference.role == "reference" and faster is not None and faster[0] < 1
 
 
 def _times_exact(bench: Bench, case: Case, exact: Case, clock: str) -> float:
-    """Return the exact model's median time over the case's, nan if one is unknown."""
     if clock == END_TO_END:
         case, exact = bench.by_program(case), bench.by_program(exact)
     mine, its = case.timings(clock), exact.timings(clock)
@@ -236,7 +229,6 @@ def _difference(bench: Bench, case: Case) -> str:
 
 
 def _commands(bench: Bench, picked: Case) -> "list[str]":
-    """Return the commands to predict with the model."""
     rows, commands = bench.test_file, []
     by_fastsvm = bench.by_program(picked) is picked and not _keeps_libsvm(bench, picked)
     words = ["fastsvm", "predict"] if by_fastsvm else ["fastsvm-predict"]
@@ -259,7 +251,7 @@ def scale_command(scaling: "Scaling", rows: str, scaled: str) -> str:
 
 
 def small_class_sentences(bench: Bench, limit: float) -> "list[str]":
-    """Return a warning if classes have too few rows to show a limit."""
+    """Return a warning if classes are too small to show a limit."""
     small = next((changed.too_small(limit) for case in bench.cases for changed in [bench.changed(case)] if changed), [])
     if not small:
         return []
@@ -289,7 +281,7 @@ def _about_classes(bench: Bench, picked: "Case | None", budget: Budget) -> "list
 
 
 def class_words(each: ClassRows) -> str:
-    """Return how many labels of a class differ, in words."""
+    """Say how many labels of a class differ."""
     return f"{each.different} of the {each.rows} labels of class {label_text(each)} ({100 * each.share:.3g} %)"
 
 
@@ -299,7 +291,7 @@ def label_text(each: ClassRows) -> str:
 
 
 def regression_cells(bench: Bench, case: Case) -> "tuple[str, str]":
-    """Return the root mean square and the largest difference, each with its share of the standard deviation."""
+    """Return the root mean square and the largest difference, with shares of the standard deviation."""
     found, distance = case.quality, bench.distance(case)
     if found is None or distance is None:
         return "", ""
@@ -309,5 +301,5 @@ def regression_cells(bench: Bench, case: Case) -> "tuple[str, str]":
 
 
 def short(value: "float | None") -> str:
-    """Return a number in three digits; an empty text for None and NaN."""
+    """Return three digits; "" for None and NaN."""
     return "" if value is None or isnan(value) else f"{value:.3g}"

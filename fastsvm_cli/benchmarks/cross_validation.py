@@ -28,11 +28,7 @@ class Setting(NamedTuple):
 
 
 class Split(NamedTuple):
-    """Result of one split of a cross-validation.
-
-    rows: number of rows predicted. vectors: number of support vectors. exact, compiled: accuracy of each model, 0 to 1.
-    disagreement: share of labels that differ between them.
-    """
+    """Result of one split. exact, compiled: accuracy, 0 to 1. disagreement: share of labels that differ."""
 
     rows: int
     vectors: int
@@ -53,8 +49,8 @@ def cross_validate(
 ) -> "list[Split]":
     """Cross-validate C-SVMs with RBF kernels and their expansions, in stratified splits.
 
-    path: name of the data, for messages. folder: for models. on_progress: receives the share that is done and words.
-    Raises FileError unless labels are two or more whole numbers with `splits` rows each.
+    path: name of the data. folder: for models. Raises FileError unless labels are two or more whole numbers with
+    `splits` rows each.
     """
     labels = np.concatenate([np.asarray(chunk.leading)[:, 0] for chunk in chunks])
     found, counts = np.unique(labels, return_counts=True)

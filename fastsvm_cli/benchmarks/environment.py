@@ -1,4 +1,4 @@
-"""The machine and the programs of a measurement: their description, child processes, and LIBSVM in this process."""
+"""The machine and programs of a measurement, child processes, and LIBSVM in this process."""
 
 import os
 import platform
@@ -17,10 +17,7 @@ _TICK = 0.5  # seconds between calls of on_wait
 
 
 def describe(threads: int) -> dict:
-    """Return the machine, system and program versions of a measurement, as plain values by name.
-
-    threads: number of threads that the measurement uses; 0 for all.
-    """
+    """Return the machine, system and program versions, as plain values. threads: 0 for all."""
     return {
         "processor": processor_name(),
         "cores": _native.usable_processors(),
@@ -35,12 +32,12 @@ def describe(threads: int) -> dict:
 
 
 def short(machine: dict) -> str:
-    """Return the processor and its instruction set in a few words."""
+    """Return the processor and its instruction set in few words."""
     return f"{machine['processor']}, {machine['kernels']}"
 
 
 def native_program() -> "str | None":
-    """Return the path of fastsvm-predict, beside this program or Python or on the PATH; None without it."""
+    """Return the path of fastsvm-predict, beside this program or Python or on the PATH, or None."""
     folders = [os.path.dirname(os.path.abspath(each)) for each in (sys.argv[0], sys.executable)]
     return shutil.which("fastsvm-predict", path=os.pathsep.join([*folders, os.environ.get("PATH", "")]))
 
@@ -56,10 +53,9 @@ def fastsvm_command() -> "list[str]":
 def run_process(
     words: Sequence[str], environment: "dict | None" = None, on_wait: "Callable[[], None] | None" = None
 ) -> "tuple[int, str]":
-    """Run a process, and return its exit code and standard error.
+    """Run a process, which ends with this one; return its exit code and standard error.
 
-    The process ends with this one on a signal. environment: None for this process's. on_wait: called every half second.
-    Raises OSError if the process cannot start.
+    environment: None for this process's. on_wait: called every half second. Raises OSError if it cannot start.
     """
     process = None
     try:
@@ -94,10 +90,7 @@ def _heard(process: "subprocess.Popen", on_wait: "Callable[[], None] | None") ->
 
 
 class LibsvmScoring:
-    """LIBSVM's own prediction in this process: the reference of the scoring clock.
-
-    A call predicts the rows that `take` selects. path: of the model. Raises ValueError for an unreadable model.
-    """
+    """LIBSVM's own prediction of the rows that `take` selects. Raises ValueError for an unreadable model."""
 
     def __init__(self, path: str, chunks: "list[_native.Chunk]"):
         from libsvm import svm
@@ -114,7 +107,7 @@ class LibsvmScoring:
         self._rows: list = []
 
     def take(self, most: int) -> None:
-        """Select at most this many rows, evenly spread, to be predicted."""
+        """Select at most this many evenly spread rows."""
         total = sum(chunk.rows for chunk in self._chunks)
         count = min(total, most)
         self._rows = []
@@ -141,7 +134,6 @@ class LibsvmScoring:
 
 
 def _libsvm_version() -> "str | None":
-    """Return the version of libsvm-official, or None if it is not installed."""
     from importlib.metadata import PackageNotFoundError, version
 
     try:

@@ -20,9 +20,9 @@ _ROUNDING = 1e-9
 class Quality:
     """Comparison of a model's answers with the exact model's.
 
-    rows: their number. changed: labels that differ; None for regression. largest, mean: of |f - f_exact| over rows and
-    pairs; squares, fourths: sums of its second and fourth powers; nan if
-    not comparable. proven: number of rows proven by radii; None without radii. score: sums for svm-predict's summary.
+    changed: labels that differ; None for regression. largest, mean: of |f - f_exact| over rows and pairs; squares,
+    fourths: sums of its powers; nan if not comparable. proven: rows; None without radii. score: sums for svm-predict's
+    summary.
     """
 
     def __init__(self) -> None:
@@ -41,7 +41,7 @@ class Quality:
 def relative_rms(found: "Quality", spread: float) -> "tuple[float, tuple[float, float]]":
     """Return the root mean square difference over `spread`, and its 95 % interval.
 
-    spread: the standard deviation of the exact values. A result below 1e-9 comes from rounding, and becomes 0.
+    spread: the exact values' standard deviation. Below 1e-9 the result comes from rounding, and becomes 0.
     """
     value, *interval = (
         share_of_spread(each, spread, 0.0)
@@ -51,7 +51,7 @@ def relative_rms(found: "Quality", spread: float) -> "tuple[float, tuple[float, 
 
 
 def interval_95(different: int, rows: int) -> "tuple[float, float]":
-    """Return the 95 % interval of the disagreement, the share `different` of `rows` (Wilson 1927)."""
+    """Return the 95 % interval of the share `different` of `rows` (Wilson 1927)."""
     if not rows:
         return 0.0, 1.0
     n, p, z = rows, different / rows, 1.96
@@ -62,20 +62,17 @@ def interval_95(different: int, rows: int) -> "tuple[float, float]":
 
 
 def upper_95(different: int, rows: int) -> float:
-    """Return the upper end of the 95 % confidence interval of a share."""
+    """Return its upper end."""
     return interval_95(different, rows)[1]
 
 
 def only_label(labels: np.ndarray, regression: bool) -> "float | None":
-    """Return the label that all rows have; None if there are other labels or only one row, and for regression."""
+    """Return the one label of several rows, or None; also for regression."""
     return float(labels[0]) if not regression and len(labels) > 1 and (labels == labels[0]).all() else None
 
 
 class Answers:
-    """Answers of the exact model to the rows of a benchmark.
-
-    labels: an array (rows) per chunk; regression: values. score: sums for svm-predict's summary.
-    """
+    """The exact model's answers to a benchmark's rows. labels: (rows) per chunk; regression: values."""
 
     def __init__(self, model: ExactModel, chunks: "list[_native.Chunk]"):
         self.model, self.chunks = model, list(smaller_chunks(chunks, model.pairs))
@@ -101,14 +98,11 @@ class Answers:
             return max(float(self.every_label.std()), 1e-6 * abs(float(self.every_label[0])))
 
     def changed(self, differ: "np.ndarray | list[bool]") -> "Changed | None":
-        """Return the labels that differ, in all and by class; None for regression.
-
-        differ: (rows), whether the label of a row differs.
-        """
+        """Return the labels that differ, in all and by class; None for regression. differ: (rows)."""
         return changed_labels(self.model.header, self.every_label, np.asarray(differ, bool))
 
     def values(self, at: int) -> np.ndarray:
-        """Return the exact model's decision values (rows, pairs) of the chunk number `at`."""
+        """Return decision values (rows, pairs) of chunk `at`."""
         stored = self._values[at]
         return (
             stored
@@ -118,10 +112,10 @@ class Answers:
 
 
 def quality(model: Model, exact: Answers, chunks: "list[_native.Chunk] | None" = None) -> Quality:
-    """Compare a model with the exact one.
+    """Compare a model with the exact one. chunks: rows in the model's own form.
 
-    chunks: rows in the model's own form, if different. Classes in another order, and a cascade, whose values are the
-    exact model's, are compared by labels only. Raises ValueError if the models differ in their classes.
+    Classes in another order, and a cascade, whose values are the exact model's, are compared by labels only. Raises
+    ValueError for other classes.
     """
     mine, theirs = model.header, exact.model.header
     if (sorted(mine.label or []), mine.pairs, mine.regression, mine.svm_type == "one_class") != (

@@ -1,4 +1,4 @@
-"""Turn measurements into tables, sentences and JSON."""
+"""Tables, sentences and JSON of measurements."""
 
 import os
 from collections.abc import Sequence
@@ -87,7 +87,7 @@ def _answers(bench: Bench, case: Case) -> "tuple[str, ...]":
 
 
 def class_columns(bench: Bench) -> "tuple[str, tuple[str, ...], list[Row]]":
-    """Return the title, the column heads and the rows of the table by class; empty ones if no label differs."""
+    """Return title, heads and rows of the table by class; empty if no label differs."""
     found = [
         (case, changed)
         for case in bench.cases
@@ -190,7 +190,7 @@ def _fingerprint(path: "str | None") -> "str | None":
 def document(bench: Bench, machine: dict, picked: "Case | None", concluded: Conclusion) -> dict:
     """Return a benchmark as plain values, for JSON and figures.
 
-    machine: from environment.describe. picked: the case that the budget picks, or None.
+    machine: of environment.describe. picked: by the budget, or None.
     """
     found = {
         "fastsvm": machine["fastsvm"],
@@ -226,8 +226,8 @@ def shown(
 ) -> "list[RenderableType]":
     """Return the tables and sentences about a benchmark, for rich to print.
 
-    machine: from environment.describe. picked: the case that the budget picks, or None. width: of the screen, in
-    columns. everything: whether to show all columns, and the cases that `hidden` returns too.
+    machine: of environment.describe. picked: by the budget, or None. width: of the screen. everything: all columns, and
+    `hidden` cases.
     """
     front, rows, beyond = unbeaten(bench), case_rows(bench), set() if everything else set(hidden(bench, picked))
     out: list[RenderableType] = []
@@ -260,7 +260,7 @@ def shown(
 
 
 def hidden(bench: Bench, picked: "Case | None") -> "list[Case]":
-    """Return the cases that only --all shows: start-ups, and fastsvm-predict with a model that was not picked."""
+    """Return the cases that only --all shows: start-ups, and fastsvm-predict with models not picked."""
     return [
         case
         for case in bench.cases
@@ -269,7 +269,6 @@ def hidden(bench: Bench, picked: "Case | None") -> "list[Case]":
 
 
 def _about_hidden(bench: Bench) -> str:
-    """Return sentences about the cases that are not shown."""
     starts = [
         f"{case.name.removesuffix(', empty file')} takes {timings.median:.3g} s"
         for case in bench.cases
@@ -280,7 +279,7 @@ def _about_hidden(bench: Bench) -> str:
 
 
 def heading(bench: Bench, machine: dict) -> str:
-    """Return the sentences below the tables, about data, clocks and machine."""
+    """Return the sentences about data, clocks and machine."""
     of = " and ".join(f"{case.name} ({CLOCKS[clock]})" for clock, case in _references(bench) if case is not None)
     faster = f" Speeds are relative to {of}." if of else ""  # after an early interrupt
     libsvm = f" libsvm-official {machine['libsvm_official']}," if machine["libsvm_official"] else ""

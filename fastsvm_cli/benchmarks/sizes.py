@@ -25,8 +25,8 @@ _COMPILING = 0.7  # share of progress
 class Size(NamedTuple):
     """A reduced set and its measurements.
 
-    vectors: their number. distance: share of labels that differ; for regression, relative_rms. seconds: median per row.
-    distance_95, seconds_95: their 95 % intervals. finished: whether the final descent was run.
+    distance: share of labels that differ; regression: relative_rms. seconds: median per row. distance_95, seconds_95:
+    95 % intervals. finished: after the final descent.
     """
 
     vectors: int
@@ -38,10 +38,7 @@ class Size(NamedTuple):
 
 
 class Sizes(NamedTuple):
-    """Measurements of a model's reduced sets of several sizes.
-
-    sizes: increasing, the picked one last. exact: the model itself. rows: number of rows measured on.
-    """
+    """A model's reduced sets by increasing size, the picked one last; `exact`, and the number of rows."""
 
     sizes: "list[Size]"
     exact: Size
@@ -58,10 +55,10 @@ def measure_sizes(
     how: "dict[str, Any]",
     on_progress: "Callable[[float, str], None]",
 ) -> Sizes:
-    """Measure a reduced set and up to seven smaller ones.
+    """Measure a reduced set, `picked`, and up to seven smaller ones.
 
-    Final descents are left out if they would exceed a minute. picked: the reduced set. rows: by default, the support
-    vectors. how: arguments of compile_reduced_set. on_progress: receives the share that is done and words.
+    Final descents are left out if they would exceed a minute. rows: default: support vectors. how: of
+    compile_reduced_set.
     """
     chunks = [_unlabelled(chunk) for chunk in rows or [model.vectors]]
     most = picked.header.total_sv

@@ -16,10 +16,7 @@ _LEAST_NAME = 20  # columns of names before a table is split
 
 
 class Row(NamedTuple):
-    """Row of a table for a terminal.
-
-    cells: texts after the name. style: of the whole row, in rich's words.
-    """
+    """Row of a table: name, then cells. style: in rich's words."""
 
     name: str
     cells: "Sequence[str]"
@@ -34,10 +31,10 @@ def tables(
     *,
     ascii_only: bool = False,
 ) -> "list[Text | Table]":
-    """Return titled tables, one per group, without empty rows and columns.
+    """Return titled tables, one per group, without empty rows and columns, or several if wider than `width`.
 
-    A table wider than `width` screen columns becomes several. heads: of the name and the cells; they take several lines
-    where that saves a table. groups: each table's title, and numbers of its cells.
+    heads: of the name and the cells, on several lines where that saves a table. groups: each title, and its cells'
+    numbers.
     """
     if not rows:
         return []
@@ -64,9 +61,9 @@ def tables(
 def _parts(
     columns: "Sequence[int]", cells: "Sequence[int]", names: "Sequence[str]", width_left: int
 ) -> "list[list[int]]":
-    """Divide columns among tables that fit the screen, and return each table's columns.
+    """Divide columns among tables that fit the screen; return each one's columns.
 
-    cells: widths of the columns' cells. names: their heads. width_left: screen columns beside the row's name.
+    cells, names: widths of cells, heads. width_left: beside the row's name.
     """
     parts: list[list[int]] = []
     left = 0

@@ -1,8 +1,7 @@
 """Time functions, processes and models in turn, so that a busy machine disturbs all alike.
 
-`interleave` runs each case as often as asked. `race` measures processor time until the fastest model is known: after a
-round of rounds, models that can no longer win are dropped, and the others are timed twice as often: successive halving
-(Karnin, Koren and Somekh 2013; Jamieson and Talwalkar 2016).
+`interleave` runs each case as often as asked. `race` drops models that can no longer win after every round, and times
+the others twice as often: successive halving (Karnin, Koren and Somekh 2013; Jamieson and Talwalkar 2016).
 """
 
 from collections.abc import Callable, Sequence
@@ -47,7 +46,7 @@ class Timings:
 
     @property
     def deviation(self) -> float:
-        """Standard deviation of the seconds; 0 for one run."""
+        """Standard deviation; 0 for one run."""
         return stdev(self.seconds) if len(self.seconds) > 1 else 0.0
 
     @property
@@ -60,8 +59,7 @@ class Timings:
     def interval_95(self) -> "tuple[float, float]":
         """Narrowest symmetric interval between two runs that holds the true median with 95 % probability.
 
-        It holds for any distribution (David and Nagaraja, Order Statistics, 7.1). With fewer than six runs, it spans
-        all of them.
+        For any distribution (David and Nagaraja, Order Statistics, 7.1). Fewer than six runs: all of them.
         """
         runs, n = sorted(self.seconds), len(self.seconds)
         outside, cut = 2.0 / 2**n, 0  # beyond the first and last run
@@ -82,7 +80,7 @@ class Timings:
 
 
 def speed_up(reference: Timings, other: Timings) -> "tuple[float, float]":
-    """Return the ratio of medians, reference over other, and its error from independent relative spreads."""
+    """Return the ratio of medians, reference over other, and its error, from independent relative spreads."""
     ratio = reference.median / other.median
     return ratio, ratio * sqrt((reference.spread / reference.median) ** 2 + (other.spread / other.median) ** 2)
 
@@ -90,8 +88,7 @@ def speed_up(reference: Timings, other: Timings) -> "tuple[float, float]":
 class Timed:
     """A function or process to time.
 
-    run: does the work, and returns a divisor of the seconds (number of rows; 1 for a whole process). failed: why it
-    stopped, or None.
+    run: returns a divisor of the seconds (number of rows; 1 for a process). failed: why it stopped, or None.
     """
 
     def __init__(self, name: str, run: "Callable[[], float]"):
@@ -102,16 +99,16 @@ class Timed:
         self.first: float | None = None  # the same, over the divisor
 
     def planned(self, runs: int, most_seconds: float) -> int:
-        """Return how many of `runs` fit into `most_seconds`: at least three, or all if they are fewer."""
+        """Return how many of `runs`, at least three or all, fit into `most_seconds`."""
         if not self.warm_up:
             return runs
         return min(runs, max(3, int(most_seconds / self.warm_up)))
 
 
 def seconds_left(cases: "list[Timed]", runs: int, most_seconds: float) -> "float | None":
-    """Estimate the remaining seconds, by the fastest run of each case.
+    """Estimate the remaining seconds, by each case's fastest run; None before every case has run twice.
 
-    Return None before every case has run twice: a first run may read files from a disk.
+    A first run may read files from a disk.
     """
     left = 0.0
     for case in cases:
@@ -132,7 +129,7 @@ def interleave(
     on_begin: "Callable[[Timed, int], None]" = lambda case, round: None,
     clock: "Callable[[], float]" = perf_counter,
 ) -> None:
-    """Warm up cold cases, then run each `runs` times, in rounds, so that a disturbance affects all.
+    """Warm up cold cases, then run each `runs` times, in rounds.
 
     A case that would exceed `most_seconds` gets fewer runs, at least three; one that raises an Exception is dropped.
     on_begin: receives (case, round). on_run: also the seconds over the divisor.
@@ -169,14 +166,14 @@ class Runner(Protocol):
     count: int  # rows of a run
 
     def prepare(self, count: int) -> None:
-        """Take `count` evenly spread rows for the next runs."""
+        """Take `count` evenly spread rows."""
 
     def run(self) -> None:
         """Predict these rows."""
 
 
 def run_once(runner: Runner, count: int, clock: "Callable[[], float]" = thread_time, warm: bool = False) -> float:
-    """Return the processor seconds a row of one thread that predicts `count` rows. warm: after an uncounted run."""
+    """Return one thread's processor seconds a row over `count` rows. warm: after an uncounted run."""
     runner.prepare(count)
     with threads_here(1):
         if warm:
@@ -187,7 +184,7 @@ def run_once(runner: Runner, count: int, clock: "Callable[[], float]" = thread_t
 
 
 def warm_up(runner: Runner, rows: int, clock: "Callable[[], float]" = thread_time) -> float:
-    """Time a few rows, choose the number of rows of a run, and return rough seconds a row."""
+    """Time a few rows, choose the rows of a run, and return rough seconds a row."""
     few = min(rows, _LEAST_ROWS)
     seconds = min(run_once(runner, few, clock) for _ in range(2))
     runner.count = max(few, min(rows, int(_RUN_SECONDS / seconds)))
@@ -200,10 +197,7 @@ def race(
     clock: "Callable[[], float]" = thread_time,
     keep: "Runner | None" = None,
 ) -> None:
-    """Time models that `warm_up` has prepared, until one is the fastest, or about `seconds` are spent.
-
-    keep: is never dropped, as the others are compared with it.
-    """
+    """Time models that `warm_up` has prepared, until one is the fastest, or about `seconds` are spent. `keep` stays."""
     left, rounds, spent = list(runners), _FIRST_ROUNDS, 0.0
     done = 0
     while len(left) > (keep in left) and done < _MOST_ROUNDS:
@@ -227,12 +221,12 @@ def _slower(one: Timings, other: Timings) -> bool:
 
 
 def median_error(timings: Timings) -> float:
-    """Return the standard error of a median, of runs with normal errors."""
+    """Return the standard error of a median of normal runs."""
     return 1.2533 * timings.spread / sqrt(len(timings)) if len(timings) > 1 else inf
 
 
 def factor(one: Timings, other: Timings, reading: float) -> "tuple[float, float]":
-    """Return the first model's time over the other's, with `reading` seconds a row in both, and the ratio's error."""
+    """Return the first model's time over the other's, `reading` seconds a row in both, and its error."""
     mine, its = reading + other.median, reading + one.median
     ratio = its / mine
     return ratio, ratio * sqrt((median_error(one) / its) ** 2 + (median_error(other) / mine) ** 2)

@@ -1,4 +1,4 @@
-"""The run of a command that compiles: read, check, scale, compile, embed, write; and the words of its summary."""
+"""The run of a command that compiles, and the words of its summary."""
 
 import sys
 from typing import TYPE_CHECKING, Any, TextIO
@@ -30,7 +30,7 @@ class CompileRun(Run):
         print(f"Warning: {words}", file=sys.stderr)
 
     def tell_sizes(self) -> None:
-        """Print the sizes before and after, with the result's path."""
+        """Print both sizes and the result's path."""
         from fastsvm_cli.text.numbers import size_text
 
         before = "" if self.source is None else f"{size_text(self.source.size)} -> "
@@ -45,7 +45,7 @@ class CompileRun(Run):
             self.tell(f"{self.scaling.path} is {what}: the model takes {raw}")
 
     def warn_of_disagreement(self, seen: "Comparison", ways_out: str) -> None:
-        """Warn of a disagreement beyond the limit. ways_out: options that do better."""
+        """Warn if labels differ beyond the limit. ways_out: better options."""
         from fastsvm_cli.comparisons.agreement import DOUBTFUL
 
         if seen.share <= DOUBTFUL:

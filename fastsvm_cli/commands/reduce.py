@@ -80,7 +80,6 @@ def _tell(run: CompileRun) -> None:
 
 
 def _note_of_training(model: "ExactModel", rows: "list[Chunk]") -> str:
-    """Return a note if most support vectors are among the rows."""
     from fastsvm_cli._native import Chunk
     from fastsvm_cli.methods.reduce.target import among
 
@@ -89,7 +88,6 @@ def _note_of_training(model: "ExactModel", rows: "list[Chunk]") -> str:
 
 
 def _sample_lines(sample: "Sample", data_file: "str | None") -> "Iterator[str]":
-    """Yield lines about the rows on which a target was decided."""
     from fastsvm_cli.methods.reduce.target import CONFIDENCE
 
     seen = sample.seen
@@ -111,7 +109,7 @@ def _sample_lines(sample: "Sample", data_file: "str | None") -> "Iterator[str]":
 
 
 def _tell_of_unknown(run: CompileRun, folding: "ScalingToFold") -> None:
-    """Tell of features that the range file lacks: svm-scale drops them, but a LIBSVM model counts them."""
+    """svm-scale drops features that the range file lacks; a LIBSVM model counts them."""
     from fastsvm_cli._native import used_indices
 
     known = set(folding.affine.features)

@@ -1,4 +1,4 @@
-"""Compare the answers of two models on the same rows, and their times on support vectors."""
+"""Agreement of two models on the same rows, and their times on support vectors."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from math import inf, isfinite, sqrt
@@ -24,10 +24,7 @@ _LEAST_RUNS, _MOST_RUNS, _LEAST_SECONDS = 3, 50, 0.1
 
 
 class Comparison:
-    """Agreement of a model with a reference on the same rows.
-
-    different: number of labels that differ. score, reference_score: sums for svm-predict's summary.
-    """
+    """Agreement of a model with a reference on rows. different: labels; scores: sums for svm-predict's summary."""
 
     def __init__(self, regression: bool):
         self.regression, self.rows, self.different = regression, 0, 0
@@ -61,11 +58,11 @@ class Comparison:
 
     @property
     def upper(self) -> float:
-        """Upper bound of the share, for rows drawn at random; regression: the share."""
+        """Upper bound of the share, for random rows; regression: the share."""
         return self.share if self.regression else bound(self.different, self.rows)
 
     def line(self, where: str) -> str:
-        """Return how far the two models agree on these rows, in words."""
+        """Say how far the models agree on rows `where`."""
         if not self.regression:
             return f"labels that differ on {where}: {self.different} of {self.rows} ({100 * self.disagreement:.3g} %)"
         of_spread = f"{100 * self.share:.3g} % of the spread of the values"
@@ -83,7 +80,7 @@ class Comparison:
 
 
 def share_of_spread(difference: float, spread: float, size: float) -> float:
-    """Return a difference relative to the spread, or to a millionth of the values' size if larger."""
+    """Return difference / spread, or over a millionth of the values' size if larger."""
     if not isfinite(difference):
         return inf
     scale = max(spread, 1e-6 * size)
@@ -93,7 +90,7 @@ def share_of_spread(difference: float, spread: float, size: float) -> float:
 def answers(
     model: Model, chunks: "Iterable[_native.Chunk]", precision: Precision, with_radius: bool = False
 ) -> "Iterator[tuple[_native.Chunk, _native.Decisions, _native.Predictions]]":
-    """Yield (chunk, decisions, predictions) of a model for each chunk; the last two objects are reused."""
+    """Yield (chunk, decisions, predictions) per chunk; the last two objects are reused."""
     decisions, predictions = model.decisions(precision, with_radius), _native.Predictions()
     task = model.header.task()
     for chunk in chunks:
@@ -108,7 +105,7 @@ def agreement(
     chunks: "Iterable[_native.Chunk]",
     on_progress: "Callable[[float], None] | None" = None,
 ) -> Comparison:
-    """Predict rows with both models and compare. Scores require labelled rows. on_progress: receives the share done."""
+    """Predict rows with both models and compare. Scores require labelled rows."""
     chunks = list(chunks)
     total = max(1, sum(chunk.rows for chunk in chunks))
     values = max(model.pairs, reference.pairs)
@@ -129,9 +126,9 @@ def agreement(
 
 
 class Trial:
-    """Gain of a model over the exact one on `rows` rows.
+    """Gain over the exact model on `rows` rows, one thread.
 
-    evaluations: share of the exact model's kernel evaluations. speed_up: ratio of times, of one thread.
+    evaluations: share of the exact model's kernel evaluations. speed_up: ratio of times.
     """
 
     def __init__(self, rows: int, evaluations: float, speed_up: float):
@@ -139,10 +136,10 @@ class Trial:
 
 
 def trial(model: Model, source: ExactModel, data: "_native.Chunk | None" = None) -> "Trial | None":
-    """Measure the gain on up to 1,000 evenly spread rows of `data`, else of the support vectors.
+    """Measure the gain on up to 1,000 evenly spread rows of `data`, else support vectors; None without any.
 
-    It takes fewer if a row takes many products. Support vectors of a classifier lie nearer to the border than most
-    rows, so that a model whose rows stop early gains less on them. Return None for a model without support vectors.
+    A classifier's support vectors are nearer to the border than most rows: models whose rows stop early gain less on
+    them.
     """
     total = source.header.total_sv
     if not total or not model.pairs:
@@ -159,7 +156,7 @@ def trial(model: Model, source: ExactModel, data: "_native.Chunk | None" = None)
 
 
 def questionable_gain(products: float, source: ExactModel) -> bool:
-    """Return whether this many products per row might be slower than the exact model.
+    """Return whether so many products per row might be slower than the exact model.
 
     A product takes as long as a kernel evaluation's, or a few times less.
     """
@@ -168,7 +165,7 @@ def questionable_gain(products: float, source: ExactModel) -> bool:
 
 
 def gain_in_doubt(model: Model, source: ExactModel) -> "Trial | None":
-    """Return a trial in which the model is slower than the exact one; None without one."""
+    """Return a trial in which the model is slower than the exact one, or None."""
     if not questionable_gain(getattr(model, "products", inf), source):
         return None
     tried = trial(model, source)
@@ -176,9 +173,9 @@ def gain_in_doubt(model: Model, source: ExactModel) -> "Trial | None":
 
 
 def agreement_with_exact(model: Model, source: ExactModel) -> "Comparison | None":
-    """Compare a compiled model with its source on a sample of the support vectors.
+    """Compare a compiled model with its source on up to 1,000 evenly spread support vectors.
 
-    The sample has up to 1,000 evenly spread ones, fewer if that takes longer than reading the exact model.
+    They are fewer if that takes longer than reading the exact model.
     """
     if not source.header.total_sv or not model.pairs:
         return None
@@ -187,16 +184,13 @@ def agreement_with_exact(model: Model, source: ExactModel) -> "Comparison | None
 
 
 def spread(rows: _native.Chunk, most: int) -> _native.Chunk:
-    """Return at most `most` rows, evenly spread."""
+    """Return at most `most` evenly spread rows."""
     count = min(rows.rows, most)
     return rows.select([at * rows.rows // count for at in range(count)])
 
 
 def _seconds(model: Model, rows: _native.Chunk, out: _native.Decisions, precision: Precision) -> float:
-    """Return the least processor time of one thread, which other programs hardly change.
-
-    First runs prepare the model.
-    """
+    """Return the least processor time of one thread, after runs that prepare the model."""
     times: list[float] = []
     before = _native.set_threads_here(1)
     try:

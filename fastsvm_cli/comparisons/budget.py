@@ -19,15 +19,12 @@ _SURELY = 0.999
 
 
 class Budget:
-    """Largest share of labels that a model may change.
+    """Largest share of labels that a model may change. each_class: whether this holds per class.
 
     The share of all labels counts: Clopper and Pearson's upper bound (1934), of the rows compared, must be within the
     budget, or no label may differ if the rows are too few to show it. The bound is of one model: the fastest of several
-    that pass may be one that passed by chance. A class rules a model out only if the rows show that its share is above
-    CLASS_TIMES the budget (Clopper and Pearson's lower bound, its error divided among the classes by Bonferroni's
-    inequality).
-
-    share: the budget. each_class: whether the rule for all labels holds for the labels of each class, too.
+    may have passed by chance. A class rules a model out only if the rows show that its share is above CLASS_TIMES the
+    budget (Clopper and Pearson's lower bound, with Bonferroni's inequality).
     """
 
     def __init__(self, share: float, each_class: bool = False):
@@ -38,7 +35,7 @@ class Budget:
         return self._shown(changed.different, changed.rows) and self.class_over(changed) is None
 
     def class_over(self, changed: "Changed") -> "ClassRows | None":
-        """Return the class with the largest share of those that rule the model out, or None."""
+        """Return the class of largest share among those that rule the model out, or None."""
         classes = [each for each in changed.classes if each.different]
         confidence = 1 - (1 - CONFIDENCE) / max(1, len(changed.classes))
         over = [
@@ -53,7 +50,7 @@ class Budget:
         return max(over, key=lambda each: each.share, default=None)
 
     def surely_exceeded(self, changed: "Changed") -> bool:
-        """Return whether so many labels of a sample differ that all rows can hardly be within the budget."""
+        """Return whether so many of a sample's labels differ that all rows can hardly be within the budget."""
         return changed.different > 0 and lower_bound(changed.different, changed.rows, _SURELY) > self.share
 
     def _shown(self, different: int, rows: int) -> bool:

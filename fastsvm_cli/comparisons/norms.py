@@ -9,7 +9,7 @@ _OCTAVES, _LOWEST = 2200, -1080  # from 2^-1080 on
 
 
 class Mean:
-    """Mean of rows, as increasing LIBSVM indices, which may be huge, and values."""
+    """Mean of rows: increasing LIBSVM indices, which may be huge, and values."""
 
     def __init__(self) -> None:
         self.rows = 0
@@ -50,10 +50,7 @@ class Mean:
 
 
 def squared_distances(chunk: _native.Chunk, indices: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Return |z - m|^2, (rows), for the rows z of a chunk; inf on overflow.
-
-    m has `values` at the increasing LIBSVM `indices`, else 0.
-    """
+    """Return |z - m|^2, (rows), inf on overflow; m has `values` at the increasing LIBSVM `indices`."""
     norms = np.asarray(chunk.squared_norms)
     if not len(indices):
         return norms
@@ -76,7 +73,7 @@ def largest(values: np.ndarray) -> float:
 
 
 class Histogram:
-    """Histogram of sizes from 2^-1000 to 2^1000. bins: number of bins per octave, a factor of 2."""
+    """Histogram of sizes from 2^-1000 to 2^1000. bins: per octave, a factor of 2."""
 
     def __init__(self, bins: int):
         self._bins = bins
@@ -92,5 +89,5 @@ class Histogram:
         return float(2.0 ** (at / self._bins + _LOWEST))
 
     def quantile(self, share: float) -> float:
-        """Return the size that this share of all does not exceed: the upper edge of its bin."""
+        """Return the upper edge of the bin up to which this share lies."""
         return self.upper_edge(int(np.searchsorted(np.cumsum(self.counts), share * self.counts.sum())))

@@ -11,8 +11,7 @@ from fastsvm_cli.text.read_rows import smaller_chunks
 class ProvenRows:
     """Rows proven by a certified model, and radii of all rows.
 
-    bins: number of bins of radii per octave. each_pair: count every pair's radius, not a row's largest. proven: number
-    of rows; 0 for regression. largest: largest radius.
+    bins: of radii per octave. each_pair: count every pair's radius, not a row's largest. proven: 0 for regression.
     """
 
     def __init__(self, model: Model, bins: int = 32, each_pair: bool = False):

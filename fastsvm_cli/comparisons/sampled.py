@@ -4,13 +4,11 @@ from math import exp, inf, lgamma, log, log1p, sqrt
 
 
 def upper_bound(differing: int, rows: int, confidence: float) -> float:
-    """Return Clopper and Pearson's upper bound (1934) of a share.
+    """Return Clopper and Pearson's upper bound (1934) of a share: statistical, not a proof.
 
-    If `differing` of `rows` rows drawn at random differ, then with this confidence the share of all rows that differ is
-    at most the bound. It is statistical, not a proof.
-
-    It is the share of which a sample has so few with probability 1 - confidence: to nine digits for a million rows, to
-    six for a hundred million. Loading scipy, which has it, would take longer than most predictions.
+    If `differing` of `rows` random rows differ, the share of all rows that differ is at most this, with this
+    confidence: the share of which a sample has so few with probability 1 - confidence, to six digits or more. scipy's
+    takes longer to load than most predictions.
     """
     if differing >= rows:
         return 1.0
@@ -24,12 +22,12 @@ def upper_bound(differing: int, rows: int, confidence: float) -> float:
 
 
 def lower_bound(differing: int, rows: int, confidence: float) -> float:
-    """Return Clopper and Pearson's lower bound of the share that differs: with this confidence, it is at least that."""
+    """Return Clopper and Pearson's lower bound of a share."""
     return 1 - upper_bound(rows - differing, rows, confidence)
 
 
 def _at_most(k: int, n: int, p: float) -> float:
-    """Return the binomial distribution's P(X <= k), 0 <= k < n and 0 < p < 1."""
+    """Return the binomial P(X <= k)."""
     if k > n * p:  # the terms of the other tail decrease from its first
         return 1 - _at_most(n - k - 1, n, 1 - p)
     term = exp(lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1) + k * log(p) + (n - k) * log1p(-p))
@@ -42,9 +40,9 @@ def _at_most(k: int, n: int, p: float) -> float:
 
 
 def rms_interval_95(squares: float, fourths: float, count: int) -> "tuple[float, float]":
-    """Return a root mean square's 95 % interval, from the mean square's normal interval.
+    """Return a root mean square's 95 % interval, from the mean square's normal one.
 
-    squares, fourths: sums of the second and fourth powers of `count` numbers.
+    squares, fourths: sums of second and fourth powers of `count` numbers.
     """
     if not count:
         return 0.0, inf
@@ -54,7 +52,7 @@ def rms_interval_95(squares: float, fourths: float, count: int) -> "tuple[float,
 
 
 def halves(rows: int, seed: int = 0) -> "tuple[list[int], list[int]]":
-    """Return the row numbers of two halves, drawn at random: rows of a time series may have an even period."""
+    """Return row numbers of two random halves: time series may have an even period."""
     from random import Random
 
     order = list(range(rows))

@@ -1,7 +1,7 @@
 """Completion scripts for bash, zsh and fish, from the commands' options.
 
-TAB starts no Python: the shell runs the script alone. scripts/make_shell_files.py writes the installed scripts;
-_FASTSVM_COMPLETE=bash_source fastsvm prints one, as with other click programs.
+TAB starts no Python. scripts/make_shell_files.py writes the installed scripts; _FASTSVM_COMPLETE=bash_source fastsvm
+prints one, as with other click programs.
 """
 
 import re
@@ -14,7 +14,7 @@ from fastsvm_cli.console.help_page import content, value_name
 
 
 class Value(NamedTuple):
-    """Value of an option or argument. name: in --help. words: choices, if any. file: whether it is a file name."""
+    """Value of an option or argument. name: in --help. words: choices. file: whether it names a file."""
 
     name: str
     words: "tuple[str, ...]" = ()
@@ -24,7 +24,7 @@ class Value(NamedTuple):
 class Completed(NamedTuple):
     """A command as shells complete it.
 
-    options: spellings, value (None for a flag) and sentence of each. arguments: the first `required` are mandatory; the
+    options: spellings, value (None for a flag) and sentence of each. arguments: the first `required` are mandatory, the
     last may repeat if `repeated`.
     """
 
@@ -37,7 +37,7 @@ class Completed(NamedTuple):
 
 
 def requested_script(group: click.Group, wish: str) -> str:
-    """Return the script that a value such as bash_source requests; raise UsageError for others."""
+    """Return the script that e.g. bash_source requests; raise UsageError for others."""
     shell, _, what = wish.partition("_")
     if shell not in SHELLS or what != "source":
         expected = ", ".join(f"{each}_source" for each in SHELLS)
@@ -57,7 +57,7 @@ def script(group: click.Group, shell: str) -> str:
 
 
 def taken(option: click.Option) -> "Value | None":
-    """Return the value that an option takes, or None for a flag."""
+    """Return an option's value; None for a flag."""
     if option.is_flag:
         return None
     name = value_name(option)

@@ -1,4 +1,4 @@
-"""Check the names of inputs and outputs before any work, and look at the start of files."""
+"""Checks of file names before any work, and of the start of files."""
 
 import re
 import sys
@@ -13,10 +13,10 @@ _START_BYTES = 4096  # text/read_rows.py's read_start reads at most these
 
 
 def check_files(output_file: str, *inputs: "str | None") -> None:
-    """Check the names of an output file and of input files; None for one that is not given.
+    """Check the names of an output file and of input files, None if not given.
 
-    Raises FileError if standard input is read but closed, or if the output cannot be written or is an input; UsageError
-    if standard input is read twice.
+    Raises FileError if standard input is closed, or the output cannot be written or is an input; UsageError if standard
+    input is read twice.
     """
     from fastsvm_cli.text.output import check_output
 
@@ -25,7 +25,7 @@ def check_files(output_file: str, *inputs: "str | None") -> None:
 
 
 def check_outputs(output_files: "list[str]", *inputs: "str | None") -> None:
-    """Check files as check_files does; also raise FileError if two outputs are the same."""
+    """Check files as check_files does; FileError also if two outputs are the same."""
     from fastsvm_cli.text.output import check_apart
 
     for each in output_files:
@@ -34,7 +34,7 @@ def check_outputs(output_files: "list[str]", *inputs: "str | None") -> None:
 
 
 def check_document(inputs: "Iterable[str | None]", output_files: "Sequence[str]" = ()) -> None:
-    """Raise FileError if standard output cannot take a document: it is an input or an output."""
+    """Raise FileError if standard output, an input or an output, cannot take a document."""
     from fastsvm_cli.text.output import check_apart, check_output
 
     check_output("-", inputs)
@@ -54,7 +54,7 @@ def check_inputs(*inputs: "str | None") -> None:
 
 
 def require_exists(path: str) -> None:
-    """Raise FileError if there is no such file; - is standard input."""
+    """Raise FileError without such a file; - is standard input."""
     import os
 
     from fastsvm_cli.errors import FileError
@@ -66,7 +66,7 @@ def require_exists(path: str) -> None:
 
 
 def summary_stream(*output_files: "str | None") -> TextIO:
-    """Return standard output; standard error if an output takes it. A summary that it cannot take is lost."""
+    """Return standard output, or standard error if an output takes it. Without either, a summary is lost."""
     from fastsvm_cli.system.streams import summary_output
     from fastsvm_cli.text.output import is_standard_output
 
@@ -74,19 +74,19 @@ def summary_stream(*output_files: "str | None") -> TextIO:
 
 
 def leading_comments(lines: "list[str]") -> int:
-    """Return the number of comment lines before the first row."""
+    """Count the comment lines before the first row."""
     return next((at for at, line in enumerate(lines) if not line.lstrip().startswith("#")), len(lines))
 
 
 def has_pairs(path: str) -> bool:
-    """Return whether a file's first row consists of index:value pairs."""
+    """Return whether a file's first row has index:value pairs."""
     lines = first_lines(path) or []
     lines = lines[leading_comments(lines) :]
     return bool(lines) and any(map(INDEX_VALUE.fullmatch, lines[0].split()))
 
 
 def is_model(path: str, dense: bool = False) -> bool:
-    """Return whether a file starts like a model. dense: whether it might hold --dense rows."""
+    """Return whether a file starts like a model. dense: it might hold --dense rows."""
     from fastsvm_cli.models import looks_like_model
 
     return looks_like_model(start_of(path) or b"", dense)
@@ -99,7 +99,7 @@ def is_compiled(path: str) -> bool:
 
 
 def first_lines(path: str) -> "list[str] | None":
-    """Return the first lines of a regular file, without a cut-off word."""
+    """Return a regular file's first lines, without a cut-off word."""
     start = start_of(path)
     if start is None:
         return None
@@ -110,7 +110,7 @@ def first_lines(path: str) -> "list[str] | None":
 
 
 def start_of(path: str) -> "bytes | None":
-    """Return the first bytes of a regular file, decompressed; None for one that cannot be read."""
+    """Return a regular file's first bytes, decompressed, or None."""
     from os.path import isfile
 
     from fastsvm_cli.errors import FastsvmError
@@ -125,5 +125,5 @@ def start_of(path: str) -> "bytes | None":
 
 
 def without_last_field(line: str) -> str:
-    """Return a line without its last field, which may be cut off."""
+    """Drop the last field, which may be cut off."""
     return re.sub(r"[,;|\s][^,;|\s]*$", "", line)

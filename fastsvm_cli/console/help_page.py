@@ -41,7 +41,7 @@ def content(command: click.Command, context: click.Context) -> Page:
 
 
 def grouped(parameters: "list[click.Parameter]") -> "dict[str, list[tuple[str, str]]]":
-    """Return {heading: [(spelling, description)]} of the options; those without a group come first."""
+    """Return {heading: [(spelling, description)]}, options without a group first."""
     groups: dict[str, list[tuple[str, str]]] = {"Options": []}
     for each in parameters:
         if isinstance(each, click.Option):
@@ -50,10 +50,7 @@ def grouped(parameters: "list[click.Parameter]") -> "dict[str, list[tuple[str, s
 
 
 def option_words(option: click.Option) -> "tuple[str, str]":
-    """Return an option's spelling, and its description with default and limits.
-
-    Hard blanks keep short limits on one line.
-    """
+    """Return an option's spelling, and its description with default and limits, short ones on one line."""
     written = ", ".join(sorted(option.opts, key=lambda word: word.startswith("--")))
     if not option.is_flag:
         written += f" {value_name(option)}"
@@ -71,7 +68,7 @@ def help_page(command: click.Command, context: click.Context) -> str:
 
 
 def text(page: Page, columns: int) -> str:
-    """Return a page as text for a terminal of this many columns; examples are not wrapped."""
+    """Return a page for a terminal of so many columns; examples are not wrapped."""
     width = max(min(columns, WIDEST) - 1, 40)
     lines = _wrapped(page.usage, width, "Usage: ", " " * 7)
     for paragraph in page.paragraphs:
@@ -101,7 +98,7 @@ def _paragraphs(words: str) -> "list[str | list[str]]":
 
 
 def value_name(option: click.Option) -> str:
-    """Return the name of an option's value, as the help page shows it."""
+    """Return the name of an option's value in help pages."""
     if option.metavar is not None:
         return option.metavar
     if isinstance(option.type, click.Choice):
@@ -119,7 +116,6 @@ def _default(option: click.Option) -> str:
 
 
 def _range(option: click.Option) -> str:
-    """Return a number's limits in words; none without an upper limit."""
     limits, name = option.type, option.metavar or ""
     if not isinstance(limits, (click.IntRange, click.FloatRange)) or limits.max is None or "|" in name:
         return ""

@@ -1,4 +1,4 @@
-"""Hints for common mistakes, from the start of files that could not be read. Pipes are not reread."""
+"""Hints for common mistakes, from the start of files that were not read. Pipes are not reread."""
 
 import re
 import shlex
@@ -54,7 +54,7 @@ _MENDED = {
 
 
 def _about_words(error: "DataFormatError | ModelFormatError") -> "str | None":
-    """Return how to mend a file that LIBSVM reads, perhaps wrongly."""
+    """Say how to mend a file that LIBSVM reads, perhaps wrongly."""
     path = shlex.quote(error.path) if error.path != "-" else "FILE"
     if "a carriage return found" in error.why:  # of an old Macintosh, if no other line end is there
         to = " " if b"\n" in (start_of(error.path) or b"\n") else r"\n"
@@ -120,7 +120,7 @@ def _about_range(error: DataFormatError) -> "str | None":
 
 
 def _about_data(error: DataFormatError, command: str, given: dict) -> "str | None":
-    """Return a hint for an error in the first row, or a decimal comma in any; else None."""
+    """Return a hint for an error in the first row, or a decimal comma in any, or None."""
     lines, dense = first_lines(error.path), given.get("dense", False)
     found = (_quoted(error.why) or [""])[0]
     if _DECIMAL_COMMA.fullmatch(found if dense else found.partition(":")[2]):
@@ -180,7 +180,7 @@ def _about_data(error: DataFormatError, command: str, given: dict) -> "str | Non
 
 
 def _as_numbers(lines: "list[str]") -> "tuple[list[str], list[str]]":
-    """Return the cells' unusual notations, and the lines in plain notation; unchanged if a comma is ambiguous."""
+    """Return the cells' unusual notations, and the lines in plain notation unless a comma is ambiguous."""
     unusual, quoted = [], any('"' in line for line in lines)
     if quoted:
         if any("," in cell for line in lines for cell in re.findall('"[^"]*"', line)) and not any(
@@ -231,7 +231,7 @@ def _fields(line: str, delimiter: str) -> "list[str]":
 
 
 def _is_heading(fields: "list[str]") -> bool:
-    """Return whether these fields are names: words, or a word and pandas' names 0, 1, ..."""
+    """Return whether these are names: words, or a word and pandas' 0, 1, ..."""
     numbered = [str(at) for at in range(len(fields) - 1)]
     return (
         len(fields) > 1 and not _is_number(fields[0]) and (fields[1:] == numbered or not any(map(_is_number, fields)))
@@ -280,7 +280,7 @@ _SVM_TRAIN = ("-s", "-t", "-d", "-g", "-r", "-c", "-n", "-p")
 def about_option(written: str, context: click.Context, line: "list[str]") -> str:
     """Return the message about an unknown option: similar ones, and commands that have it.
 
-    line: the command's words; click's parser reports -degree as -d.
+    line: the command's words, as click's parser reports -degree as -d.
     """
     own, others = _spellings(context.command.get_params(context)), _others(context)
     known = sorted({*own, *(each for spellings in others.values() for each in spellings)})
@@ -328,7 +328,6 @@ def _is_near(written: str, spelling: str) -> bool:
 
 
 def _distance(written: str, spelling: str) -> float:
-    """Return 0 for equal words, up to 1 for words that share nothing."""
     from difflib import SequenceMatcher
 
     return 1 - SequenceMatcher(None, written.lstrip("-"), spelling.lstrip("-")).ratio()

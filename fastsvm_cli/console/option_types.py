@@ -8,7 +8,7 @@ import click
 
 
 class _Range(click.ParamType):
-    """Range whose errors name what was found and expected, as those of data do."""
+    """Range whose errors name what was found and expected."""
 
     kind: str
     min: Any
@@ -16,7 +16,6 @@ class _Range(click.ParamType):
     min_open: bool
 
     def convert(self, value: Any, parameter: "click.Parameter | None", context: "click.Context | None") -> Any:
-        """Return the number. Fail unless it is in the range."""
         try:
             return super().convert(value, parameter, context)
         except click.BadParameter:
@@ -36,7 +35,7 @@ class Integer(_Range, click.IntRange):
 
 
 class Number(_Range, click.FloatRange):
-    """Number of at least or, with min_open, above `least`; at most `most`. endless: whether infinity is allowed."""
+    """Number of at least or, with min_open, above `least`; at most `most`. endless: infinity is allowed."""
 
     kind = "number"
 
@@ -47,10 +46,7 @@ class Number(_Range, click.FloatRange):
         self._endless = endless
 
     def convert(self, value: Any, parameter: "click.Parameter | None", context: "click.Context | None") -> float:
-        """Return the number.
-
-        Fail unless it is in the range, and finite if infinity is not allowed.
-        """
+        """Return the number, or fail."""
         number = float(super().convert(value, parameter, context))
         if isnan(number) or not (self._endless or isfinite(number)):
             self.fail(f"'{value}' found, expected a finite number.", parameter, context)
@@ -69,21 +65,18 @@ class Count(Integer):
     _MOST = 2**31 - 1
 
     def convert(self, value: Any, parameter: "click.Parameter | None", context: "click.Context | None") -> int:
-        """Return the number, or the core's largest, 2^31 - 1, if that is smaller."""
+        """Return the number, or the core's largest, 2^31 - 1."""
         return min(int(super().convert(value, parameter, context)), self._MOST)
 
 
 class ZeroOrOne(click.IntRange):
-    """The number 0 or 1, as svm-predict's ``-b``."""
+    """0 or 1, as svm-predict's ``-b``."""
 
     def __init__(self) -> None:
         super().__init__(0, 1)
 
     def convert(self, value: Any, parameter: "click.Parameter | None", context: "click.Context | None") -> int:
-        """Return 0 or 1.
-
-        Fail with a hint if the value is a file.
-        """
+        """Return 0 or 1, or fail, with a hint if the value is a file."""
         from os.path import exists
 
         if value not in (0, 1, "0", "1"):
@@ -94,7 +87,7 @@ class ZeroOrOne(click.IntRange):
 
 
 class Share(click.ParamType):
-    """Share between 0 and 1, as 0.005 or 0.5%. expected: its name in messages; holds: whether a number is one."""
+    """Share, as 0.005 or 0.5%. expected: its name in messages; holds: whether a number is one."""
 
     def __init__(
         self,
@@ -107,10 +100,7 @@ class Share(click.ParamType):
     def convert(
         self, value: "str | float", parameter: "click.Parameter | None", context: "click.Context | None"
     ) -> float:
-        """Return the share.
-
-        Fail unless it is a number or percentage in the range.
-        """
+        """Return the share, or fail."""
         share = number(value)
         if not self._holds(share):
             self.fail(f"'{value}' found, expected {self._expected}.", parameter, context)
@@ -124,17 +114,14 @@ TARGET = Share("a number above 0, as 0.005 or 0.5%", lambda share: 0 < share < i
 
 
 class Bandwidth(click.ParamType):
-    """Type of an option that is the word ``adaptive``, or a bandwidth."""
+    """The word ``adaptive``, or a bandwidth."""
 
     name = "bandwidth"
 
     def convert(
         self, value: str, parameter: "click.Parameter | None", context: "click.Context | None"
     ) -> "str | float":
-        """Return the word or the number.
-
-        Fail for other values.
-        """
+        """Return the word or the number, or fail."""
         if value == "adaptive":
             return value
         try:
@@ -147,7 +134,7 @@ class Bandwidth(click.ParamType):
 
 
 def number(value: "str | float") -> float:
-    """Return a share, as 0.005 or 0.5%; nan for other words."""
+    """Return a share; nan for other words."""
     if not isinstance(value, str):
         return float(value)
     try:

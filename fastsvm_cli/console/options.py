@@ -15,7 +15,7 @@ class FileCommand(click.Command):
     """Command with fastsvm's help page, and hints in errors about files."""
 
     def get_help_option_names(self, context: click.Context) -> "list[str]":
-        """Return ``-h`` and ``--help``."""
+        """Also ``-h``."""
         return ["-h", "--help"]  # in any group
 
     def get_help(self, context: click.Context) -> str:
@@ -25,10 +25,7 @@ class FileCommand(click.Command):
         return help_page(self, context)
 
     def parse_args(self, context: click.Context, args: "list[str]") -> "list[str]":
-        """Parse the words.
-
-        Add a hint to the error of an unknown option.
-        """
+        """Parse the words, with a hint for an unknown option."""
         line = list(args)  # the parser changes args
         try:
             return super().parse_args(context, args)
@@ -40,10 +37,7 @@ class FileCommand(click.Command):
             ) from None
 
     def invoke(self, context: click.Context) -> object:
-        """Run the command.
-
-        End with exit code 1 and one line for an error in a file.
-        """
+        """Run the command; end with exit code 1 and one line for an error in a file."""
         try:
             if context.obj is not None:  # the core's run ended so (start.py)
                 raise context.obj
@@ -62,13 +56,13 @@ OUTPUT, ROWS, LONG, CHECKS, CLUSTERS = "Output", "Rows and scaling", "Long jobs"
 
 
 class GroupedOption(click.Option):
-    """click's option, with the heading under which --help lists it; '' is the first, Options."""
+    """click's option, with its heading in --help; '' is the first, Options."""
 
     group = ""
 
 
 class Option(NamedTuple):
-    """An option, from which click's option and Python's keyword arguments are made.
+    """An option, from which click's and Python's keyword arguments are made.
 
     words: spellings, and a name of the value. type: one of click's, or bool for a flag, which sets the opposite of the
     default. default: shown by --help, unless `shown` is. group: as in GroupedOption.
@@ -85,7 +79,7 @@ class Option(NamedTuple):
 
     @property
     def spellings(self) -> "list[str]":
-        """Words that give the option on the command line."""
+        """Its words on the command line."""
         return [word for word in self.words.split() if word.startswith("-")]
 
     @property
@@ -95,7 +89,7 @@ class Option(NamedTuple):
 
     @property
     def value(self) -> Any:
-        """Return the value of an option that is not given."""
+        """Return the value if not given."""
         return bool(self.default) if self.type is bool else self.default
 
     def parameter(self, name: str) -> click.Parameter:
@@ -112,7 +106,7 @@ class Option(NamedTuple):
         return made
 
     def read(self, keyword: str, value: Any) -> Any:
-        """Return the checked value of a keyword argument; raise UsageError for an invalid one."""
+        """Return a keyword argument's checked value; raise UsageError."""
         if self.type is bool:
             if type(value).__name__ not in ("bool", "bool_"):
                 raise click.UsageError(f"{keyword}={value!r} found, expected True or False")
@@ -180,7 +174,7 @@ class Options:
         """Raise UsageError for conflicts known before a file is read."""
 
     def first_given(self, *names: str) -> "str | None":
-        """Return the spelling of the first of these options that is given, or None."""
+        """Return the spelling of the first of these that is given, or None."""
         return next((spelled(name.removesuffix("_file")) for name in names if name in self.given), None)
 
 
@@ -193,13 +187,13 @@ _SCALED = "Range file of svm-scale (or scale file of R's e1071) of the model's t
 
 
 def embed(name: str, words: str = "") -> Any:
-    """Return the option of a range file that the compiled model embeds."""
+    """Return the option of a range file to embed."""
     words_ = " The compiled model embeds it, takes raw rows, and scales them as predict --scale does."
     return Option(f"{name} RANGE_FILE", f"{_SCALED}{words_}{words}", group=ROWS)
 
 
 def fold(words: str) -> Any:
-    """Return the option of a range file that is folded into a LIBSVM model."""
+    """Return the option of a range file to fold into a LIBSVM model."""
     return scale(f"{_SCALED} The result is a LIBSVM model of raw rows, without svm-scale's rounding.{words}")
 
 
@@ -210,7 +204,7 @@ def y_scale(words: str, other: str = "--scale") -> Any:
 
 
 def check_y_scale(scale_file: "str | None", y_scale_file: "str | None", other: str = "--scale") -> None:
-    """Raise UsageError for ``--y-scale`` without the range file that it goes with."""
+    """Raise UsageError for ``--y-scale`` without its range file."""
     if y_scale_file is not None and scale_file is None:
         raise click.UsageError(f"--y-scale goes with {other}: write.svm writes both files.")
 
@@ -252,7 +246,7 @@ class DataOptions(Options):
     )
 
     def check(self) -> None:
-        """Raise UsageError for options that conflict."""
+        """Raise UsageError."""
         if not self.dense and "delimiter" in self.given:
             why = "other rows are index:value pairs with blanks between them"
             raise click.UsageError(f"--delim goes with --dense: {why}.")

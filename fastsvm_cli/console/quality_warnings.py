@@ -25,8 +25,7 @@ def quality_warnings(
 ) -> "list[str]":
     """Return warnings of rows unlike the training data.
 
-    fields: values in a dense row without its label, -1 if unknown. unlabelled_advice: how to read rows without labels,
-    and with labels.
+    fields: values in a dense row without its label, or -1. unlabelled_advice: how to read rows without and with labels.
     """
     add, leave_out = unlabelled_advice
     out = []

@@ -32,7 +32,7 @@ def read_range(
 ) -> "Scaling | None":
     """Read a range file that must fit the model (None: a density estimate).
 
-    Raises ModelFormatError if it does not, and the errors of read_scale_file.
+    Raises ModelFormatError, and the errors of read_scale_file.
     """
     scaling = read_scale_file(path, labels_path)
     if scaling is not None:
@@ -43,7 +43,7 @@ def read_range(
 
 
 def embedded_scaling(scaling: "Scaling | None", model_file: str) -> "EmbeddedScaling | None":
-    """Return a scaling in the form that a model embeds, or None. model_file: the model's source, for messages."""
+    """Return a scaling as a model embeds it, or None. model_file: for messages."""
     if scaling is None:
         return None
     from fastsvm_cli.models.embedded_scaling import EmbeddedScaling

@@ -16,12 +16,12 @@ PIPE_WIDTH = 180
 
 
 def can_be_drawn_on(stream: TextIO) -> bool:
-    """Return whether a stream is a terminal that moves its cursor."""
+    """Return whether a stream is a terminal with a movable cursor."""
     return stream.isatty() and not _is_dumb()
 
 
 def ascii_only(stream: TextIO) -> bool:
-    """Return whether a stream takes only ASCII; on a terminal, by its locale too: Python takes locale C for UTF-8."""
+    """Return whether a stream takes only ASCII; a terminal's locale counts too: Python takes locale C for UTF-8."""
     import locale
 
     encodings = [stream.encoding or ""] + ([locale.nl_langinfo(locale.CODESET)] if stream.isatty() else [])
@@ -29,7 +29,7 @@ def ascii_only(stream: TextIO) -> bool:
 
 
 def show(shown: "Iterable[RenderableType]", **how: Any) -> None:
-    """Print rich renderables. how: arguments of Console.print."""
+    """Print rich renderables. how: of Console.print."""
     console = new_console(sys.stdout)
     # rich would end the process with code 1 on a closed pipe. It writes nothing here, but flushes.
     sys.stdout.flush()
@@ -41,7 +41,7 @@ def show(shown: "Iterable[RenderableType]", **how: Any) -> None:
 
 
 def print_sentence(words: str, stream: TextIO) -> None:
-    """Print words, wrapped to the terminal's columns; elsewhere to COLUMNS, or on one line."""
+    """Print words, wrapped to the terminal's columns or COLUMNS, else on one line."""
     if not stream.isatty():
         columns = os.environ.get("COLUMNS", "")
         width = int(columns) if columns.isdigit() and int(columns) else sys.maxsize

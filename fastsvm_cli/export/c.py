@@ -1,4 +1,4 @@
-"""Writer of C99: a source file, a header, and a main that reads LIBSVM rows.
+"""Writer of C99: source, header, and a main that reads LIBSVM rows.
 
 Double precision adds kernel values in LIBSVM's order; single precision uses Kahan's sums.
 """
@@ -39,11 +39,10 @@ class Table:
 
 
 class Program:
-    """C of an exported model, from its description.
+    """C of an exported model.
 
-    prefix: first part of every name. file: name of the header, without .h. progmem: whether tables are in an AVR's
-    flash memory. operations: per row without zeros. Raises ModelFormatError for what the precision, or an AVR, cannot
-    hold.
+    prefix: of every name. file: name of the header, without .h. progmem: tables in an AVR's flash memory. operations:
+    per row without zeros. Raises ModelFormatError for what the precision, or an AVR, cannot hold.
     """
 
     def __init__(
@@ -89,7 +88,7 @@ class Program:
 
     @property
     def stack_bytes(self) -> int:
-        """Bytes of all arrays that the functions have on the stack."""
+        """Bytes of the functions' arrays."""
         return self._stack * self.real_bytes
 
     def source(self) -> str:
@@ -107,12 +106,11 @@ class Program:
         return self._put(c_text.HEADER, DECLARATIONS=declarations, NOTES=notes, LABELS=self._labels())
 
     def _include(self) -> str:
-        """Return the #include directive, or the header itself if C cannot name that file."""
+        """Return the #include directive, or the header itself if C cannot name it."""
         named = self.file.isprintable() and not set(self.file) & set('"\\?@')
         return f'#include "{self.file}.h"' if named else self.header()
 
     def _labels(self) -> str:
-        """Return a comment that lists labels in the order of probabilities, with names of classes."""
         header, classes = self.description.header, self.description.classes
         if header.regression:
             return ""
@@ -125,7 +123,7 @@ class Program:
         return "\n/* Labels, in the order of the probabilities:\n" + "\n".join(lines) + "\n"
 
     def main(self, longest_row: int) -> str:
-        """Return a program that answers a LIBSVM file. longest_row: maximum entries."""
+        """Return a program that answers a LIBSVM file. longest_row: most entries."""
         regression = self.description.header.regression
         form = '"%.@DIGITS@g", (double)' if regression else '"%ld", (long)'
         line = f"printf({form}@PREFIX@_predict_sparse(index, value, count));"
@@ -139,12 +137,10 @@ class Program:
         return text
 
     def _written(self, numbers: Any) -> "list[str]":
-        """Return constants of C. Raises ModelFormatError for numbers beyond the precision."""
         texts = map(str, written(numbers, self.single, self.description.path).ravel())
         return [f"{text}{'f' * self.single}" for text in texts]
 
     def _number(self, value: float) -> str:
-        """Return a constant for use in an expression."""
         (text,) = self._written(value)
         return f"({text})" if text.startswith("-") else text
 
@@ -397,7 +393,6 @@ class Program:
         return self._number(float(rounded_up(value, self.single)))
 
     def _radii_end(self, radius: Radius) -> str:
-        """Return C that makes radii, infinite for a row with unknown features."""
         units, back = "", self.description.labels_back
         if back is not None:
             _, scale, to = back
@@ -491,7 +486,6 @@ class Program:
 
 
 def _wrapped(words: "Iterable[str]") -> "list[str]":
-    """Return indented lines of at most 120 characters, if the words are shorter."""
     lines, line = [], "   "
     for word in words:
         if len(line) + len(word) > 118 and line.strip():
@@ -506,14 +500,13 @@ def _are_numbers(classes: "Sequence[Any]", labels: "Sequence[int]") -> bool:
 
 
 def _quoted(name: str) -> str:
-    """Quote a name for a comment: ASCII, in JSON's escapes."""
     from json import dumps
 
     return re.sub(r"(?<=\*)/|(?<=/)\*|[?@]", lambda found: f"\\u{ord(found[0]):04x}", dumps(name))
 
 
 def _nested(degree: int, d: int, point: str) -> str:
-    """Return Horner's rule in C: lexicographic order lets pointers only advance."""
+    """Return Horner's rule in C: in lexicographic order pointers only advance."""
     indices = "ijkl"
     sizes = [comb(d + k - 1, k) if k else 1 for k in range(degree + 1)]
     lines = ["        {"]

@@ -24,10 +24,10 @@ _NAMED = 5
 
 
 class Comparison:
-    """Answers of an exported model beside those of fastsvm predict.
+    """Answers of an export beside those of fastsvm predict.
 
-    different: lines with different labels. near: those that the precision's tolerance explains. largest: largest
-    difference of values. size: size of the largest value.
+    different: lines whose labels differ; near: those within the precision's tolerance. largest: difference of values;
+    size: of the largest value.
     """
 
     def __init__(self, regression: bool) -> None:
@@ -88,7 +88,7 @@ def _explains(near: np.ndarray, values: np.ndarray, answered: np.ndarray) -> boo
 
 
 def dense(chunk: "_native.Chunk", description: "Description", kind: "type[np.floating]") -> np.ndarray:
-    """Return a chunk as dense rows, (rows, inputs). Raises RowError for an entry without a column."""
+    """Return dense rows, (rows, inputs). Raises RowError for an entry without a column."""
     inputs, first = description.inputs, description.first_index
     columns, rows = np.asarray(chunk.indices) - first, _rows(chunk)
     wrong = (columns < 0) | (columns >= inputs)
@@ -106,7 +106,6 @@ def _rows(chunk: "_native.Chunk") -> np.ndarray:
 
 
 def _check_rows(chunk: "_native.Chunk") -> None:
-    """Raise RowError for a number beyond single precision."""
     wrong = abs(np.asarray(chunk.values)) > np.finfo(np.float32).max
     if wrong.any():
         at = int(np.flatnonzero(wrong)[0])
@@ -115,7 +114,7 @@ def _check_rows(chunk: "_native.Chunk") -> None:
 
 
 def c_answers(program: "Program", longest_row: int, compiler: str, flags: "tuple[str, ...]" = ("-O2",)) -> Answers:
-    """Return a function that answers rows by the C, compiled and run here; it raises FileError."""
+    """Return a function that answers rows by the C, compiled and run here. It raises FileError."""
     import subprocess
     from tempfile import TemporaryDirectory
 
@@ -144,7 +143,7 @@ def c_answers(program: "Program", longest_row: int, compiler: str, flags: "tuple
 def graph_answers(
     description: "Description", run: "Callable[[np.ndarray], dict[str, np.ndarray]]", single: bool
 ) -> Answers:
-    """Return a function that answers rows by an ONNX graph. run: maps dense rows to outputs by name."""
+    """Return a function that answers rows by a graph. run: maps dense rows to outputs by name."""
     header, kind = description.header, np.float32 if single else np.float64
     of_values = "variable" if header.regression else "values"
     width = max(description.inputs, getattr(description.body, "width", 0), 1)

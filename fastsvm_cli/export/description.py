@@ -1,4 +1,4 @@
-"""Target-independent description of a model's computation (README.md).
+"""Description of a model's computation for any target (README.md).
 
 A row becomes `z`, its scaled `used` columns, and, for a kernel of distances, `rest`, the others' sum of squares. Rho is
 subtracted from a body's sums, except for a border.
@@ -27,7 +27,7 @@ VANISHES = 104.0
 
 
 class KernelSums:
-    """The body of a description that is a kernel expansion, sum_i a_i K(x_i, z).
+    """Body: a kernel expansion, sum_i a_i K(x_i, z).
 
     vectors: (n, d). coefficients: (n, c) in LIBSVM's layout: for class i, column j belongs to the pair of i with j if j
     < i, else with j + 1. counts: vectors per class, or one number.
@@ -50,10 +50,10 @@ class Expansion:
 
 
 class Polynomials:
-    """The body of expansions about centers, (nr_centers, d).
+    """Body: expansions about centers, (nr_centers, d).
 
     gamma: None without the exponential. reach: distance from a center up to which single precision must hold the terms;
-    with gamma, the exponential is 0 there beyond it.
+    with gamma, the exponential is 0 beyond.
     """
 
     def __init__(
@@ -64,9 +64,9 @@ class Polynomials:
 
 
 class Samples:
-    """The body of a border, or of constants.
+    """Body: a border, or constants.
 
-    pairs: (level, points (n, d), normals (n, d)) each; with n = 0, the decision value is the level everywhere.
+    pairs: (level, points (n, d), normals (n, d)); if n is 0, the value is the level.
     """
 
     def __init__(self, pairs: "list[tuple[float, np.ndarray, np.ndarray]]"):
@@ -76,10 +76,9 @@ class Samples:
 class Description:
     """A model's arithmetic, for a writer of any target.
 
-    inputs: numbers in a row; column j is LIBSVM's feature j + first_index. used: (d) increasing columns. slopes,
-    offsets: (inputs) or None: x becomes slope x + offset; both are 0 for a dropped column. labels_back: (from, scale,
-    to) or None: a value y becomes to + (y - from) scale. classes: names of the header's labels. certified: the model if
-    radii are exported.
+    inputs: numbers in a row; column j is feature j + first_index. used: (d) increasing columns. slopes, offsets:
+    (inputs) or None: x becomes slope x + offset, 0 for a dropped column. labels_back: (from, scale, to) or None: y
+    becomes to + (y - from) scale. certified: the model if radii are exported.
     """
 
     def __init__(
@@ -112,7 +111,7 @@ class Description:
 
     @property
     def rest(self) -> np.ndarray:
-        """Features that no vector has, which distances need: (count), int64."""
+        """Features of no vector, which distances need: (count), int64."""
         if not self.of_distances:
             return np.zeros(0, dtype=np.int64)
         others = np.setdiff1d(np.arange(self.inputs), self.used)
@@ -123,7 +122,7 @@ class Description:
         )
 
     def scale(self, slopes: np.ndarray, offsets: np.ndarray) -> None:
-        """Scale rows by slopes and offsets, (inputs) each, before the existing scaling."""
+        """Scale rows by (inputs) slopes and offsets first."""
         if self.slopes is not None and self.offsets is not None:
             slopes, offsets = self.slopes * slopes, self.slopes * offsets + self.offsets
         self.slopes, self.offsets = slopes, offsets
@@ -132,11 +131,9 @@ class Description:
 def describe(
     model: "Model", path: str, fingerprint: "str | None" = None, inputs: int = 0, radius: bool = True
 ) -> Description:
-    """Describe a model of any kind.
+    """Describe a model of any kind. Raises ModelFormatError if no target can hold it.
 
-    Raises ModelFormatError if no target can hold it.
-
-    inputs: minimum columns of a row. radius: include radii of a certified model.
+    inputs: least columns of a row. radius: with radii of a certified model.
     """
     exact: Any = model.exact if model.ordered else model  # it answers as its exact one
     if (why := getattr(exact, "uncompilable", None)) is not None:
@@ -189,14 +186,13 @@ def _kernel_sums(model: "ExactModel", features: np.ndarray, path: str) -> "Kerne
 
 
 def _constants(model: "ExactModel") -> np.ndarray:
-    """Return svm-predict's values of a model that gives every row the same."""
     decisions, empty = model.decisions(Precision.values()), _native.Chunk.from_dense(np.zeros(1), np.zeros((1, 1)))
     model.reference_values(empty, decisions)
     return np.array(decisions.value)[0]
 
 
 def _linear(model: "ExactModel", features: np.ndarray, coefficients: np.ndarray) -> "Polynomials | None":
-    """Return the weights; None if a product leaves the range of doubles, as the kernel's sums perhaps do not."""
+    """Return the weights; None if a product leaves the range of doubles, as kernel sums might not."""
     header, chunk = model.header, model.vectors
     _check_size(header.pairs * len(features), model.path)
     starts, columns = np.asarray(chunk.indptr), np.searchsorted(features, np.asarray(chunk.indices))
@@ -219,7 +215,7 @@ def _linear(model: "ExactModel", features: np.ndarray, coefficients: np.ndarray)
 
 
 def pair_coefficients(coefficients: np.ndarray, counts: "list[int]", pairs: int) -> "list[np.ndarray]":
-    """Return every pair's coefficients of all vectors, (n)."""
+    """Return every pair's coefficients, (n)."""
     from fastsvm_cli._native import class_pairs
 
     if len(counts) < 2 or coefficients.shape[1] != len(counts) - 1:
@@ -275,7 +271,7 @@ def monomials(k: int, d: int) -> np.ndarray:
 
 
 def orderings(k: int, d: int) -> np.ndarray:
-    """Return how many entries of a symmetric tensor belong to each monomial of `monomials`."""
+    """Return how many entries of a symmetric tensor belong to each of `monomials`."""
     from math import factorial
 
     rows = monomials(k, d)

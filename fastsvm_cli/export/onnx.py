@@ -1,7 +1,7 @@
 """Writer of ONNX graphs: decision values.
 
 Distances are |x - m|^2 + |z - m|^2 - 2 (x - m).(z - m) about the vectors' mean m: a matrix product with little
-cancellation. For a gamma with which it has too much, differences take its place.
+cancellation or, for a gamma with too much, differences.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -68,7 +68,7 @@ class _Writer(Answers):
         self._bounds = ""  # (n, pairs): error bounds of the sums
 
     def outputs(self) -> "list[tuple[str, str, list[int]]]":
-        """Write the graph; return outputs as (name, type, shape without rows)."""
+        """Write the graph; return (name, type, shape without rows) per output."""
         g, description, header = self.graph, self.description, self.description.header
         z, rest = self._row()
         body = description.body
@@ -153,7 +153,7 @@ class _Writer(Answers):
         return g("Add", *own)
 
     def _class_sums(self, values: str, coefficients: np.ndarray, counts: "list[int]") -> "list[str]":
-        """Return sums (n, classes - 1) per class; blocks of AT_ONCE limit single precision's error."""
+        """Return (n, classes - 1) per class; blocks of AT_ONCE limit single precision's error."""
         g = self.graph
         if coefficients.shape[1] == 1:
             counts = [len(coefficients)]
@@ -179,7 +179,7 @@ class _Writer(Answers):
         return out
 
     def _polynomials(self, body: Polynomials, z: str, rest: "str | None") -> str:
-        """Return the sums. First axes are centers or expansions."""
+        """First axes are centers or expansions."""
         g, d, expansions = self.graph, len(self.description.used), body.expansions
         about = self._about(g("Unsqueeze", z, np.array([0])), body.centers[:, None, :])
         own = [each.center for each in expansions]
@@ -228,7 +228,7 @@ class _Writer(Answers):
         return g("Transpose", total, perm=[1, 0])
 
     def _bound(self, radius: Radius, norms: str, weights: "str | None", terms: "str | None") -> str:
-        """Return error bounds (expansions, n). norms: (centers, n)."""
+        """Return bounds (expansions, n). norms: (centers, n)."""
         g, single = self.graph, self.graph.kind is np.float32
         up = lambda numbers: rounded_up(numbers, single)  # noqa: E731
         drift, shift = (up(radius.centers[:, column])[:, None] for column in (0, 1))
@@ -253,7 +253,7 @@ class _Writer(Answers):
         return g("Where", g("Less", moved, np.array(radius.limit)), total, g.infinity())
 
     def _plane(self, expansions: "list[Any]", moved: str, shared: bool) -> str:
-        """Return c + v.z: (expansions, n)."""
+        """(expansions, n)."""
         g = self.graph
         constants = np.array([each.levels[0][0] for each in expansions])[:, None]
         if len(expansions[0].levels) < 2:
@@ -276,7 +276,7 @@ class _Writer(Answers):
         return g("Transpose", g("Reshape", flat, np.array([-1, count, q])), perm=[1, 0, 2])
 
     def _assigned(self, sums: str, at: "list[int]", count: int) -> str:
-        """Return sums of the expansions `at` among all, (count, n, 1), 0 for missing expansions."""
+        """Return sums of the expansions `at`, (count, n, 1), 0 for missing ones."""
         if len(at) == count:
             return sums
         slots = np.zeros((count, len(at)))
@@ -325,14 +325,14 @@ class _Writer(Answers):
 
 
 def _product_loses(body: KernelSums, single: bool) -> bool:
-    """Return whether |x|^2 + |z|^2 - 2 x.z loses over a tenth of the exponent, or overflows."""
+    """Return whether |x|^2 + |z|^2 - 2 x.z overflows or loses a tenth of the exponent."""
     with np.errstate(over="ignore", invalid="ignore"):
         squares = 8 * float((body.vectors**2).sum(axis=1).max(initial=0))
         return not abs(body.kernel.gamma) * (body.vectors.shape[1] + 8) * unit(single) * squares < 0.1
 
 
 def _alternating(coefficients: np.ndarray) -> np.ndarray:
-    """Return an order that alternates the signs of a single column, for small partial sums."""
+    """Return an order of alternating signs of a single column, for small partial sums."""
     n, columns = coefficients.shape
     if columns > 1:
         return np.arange(n)
@@ -343,7 +343,7 @@ def _alternating(coefficients: np.ndarray) -> np.ndarray:
 
 
 def answers(text: bytes, description: Description, single: bool) -> "check.Answers":
-    """Return a function that answers rows by the graph in onnxruntime. Raises FileError if it is not installed."""
+    """Return a function that answers rows in onnxruntime. Raises FileError without it."""
     from fastsvm_cli.export.check import graph_answers
 
     try:

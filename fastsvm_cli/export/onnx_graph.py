@@ -1,4 +1,4 @@
-"""An ONNX graph under construction, and its outputs from decision values."""
+"""An ONNX graph under construction, and outputs from decision values."""
 
 from collections.abc import Callable
 from typing import Any
@@ -11,7 +11,7 @@ from fastsvm_cli.export.radius import Radius, rounded_up
 
 
 class Graph:
-    """Nodes and tables of an ONNX graph under construction. kind: NumPy's type of real numbers."""
+    """Nodes and tables of a graph. kind: NumPy's type of reals."""
 
     def __init__(self, helper: Any, kind: "type[np.floating]", path: str):
         self._helper, self.kind, self._path = helper, kind, path
@@ -29,9 +29,9 @@ class Graph:
         return outputs[0] if len(outputs) == 1 else outputs
 
     def _stored_apart(self, operator: str, x: "str | np.ndarray | float", number: np.ndarray) -> Any:
-        """Return (operator, inputs) that no runtime takes for a sum with 0, or a product with 1.
+        """Return (operator, inputs) that onnxruntime does not drop as a sum with 0 or a product with 1.
 
-        onnxruntime drops these, and rounds the number to single precision first.
+        It would round the number to single precision.
         """
         with np.errstate(over="ignore", under="ignore"):
             rounded = number.astype(np.float32)
@@ -43,10 +43,7 @@ class Graph:
         return operator, (x, number)
 
     def table(self, numbers: Any) -> str:
-        """Return the name of a table, shared by small equal ones; reals are rounded to `kind`.
-
-        Raises ModelFormatError for those beyond it.
-        """
+        """Return a table's name, one for small equal ones; reals are rounded to `kind`, or raise ModelFormatError."""
         array = np.asarray(numbers)
         if array.dtype.kind == "f":
             array = written(array, self.kind is np.float32, self._path)
@@ -71,20 +68,20 @@ class Graph:
         return f"{word.lower()}_{self._count}"
 
     def sum(self, x: str, axis: int, keep: bool = False) -> str:
-        """Add a sum over an axis, and return its name."""
+        """Add a sum over an axis; return its name."""
         return self("ReduceSum", x, np.array([axis]), keepdims=int(keep))
 
     def of_bool(self, x: str, whole: bool = False) -> str:
-        """Add a conversion of booleans to numbers, and return its name."""
+        """Convert booleans to numbers; return the name."""
         return self("Cast", x, to=7 if whole else {np.float32: 1, np.float64: 11}[self.kind])
 
     def dot_rows(self, x: str, y: str) -> str:
-        """Add the inner products of corresponding rows, (rows, 1), and return their name."""
+        """Add inner products of corresponding rows, (rows, 1); return the name."""
         return self.sum(self("Mul", x, y), 1, keep=True)
 
 
 class Answers:
-    """Part of the writer, which makes outputs of decision values. Methods return (name, type, shape without rows)."""
+    """Outputs from decision values. Methods return (name, type, shape without rows)."""
 
     description: Description
     graph: Graph
@@ -92,7 +89,7 @@ class Answers:
     _bounds: str
 
     def _proofs(self, radius: Radius, values: str) -> "list[tuple[str, str, list[int]]]":
-        """Write the outputs radius and, except for regression, proven: whether the radii leave one label only."""
+        """Write radius and, except for regression, proven: whether radii leave one label."""
         g, header, single = self.graph, self.description.header, self.graph.kind is np.float32
         radii = g("Mul", self._bounds, rounded_up(radius.up, single))
         back = self.description.labels_back
@@ -127,10 +124,10 @@ class Answers:
         return [*out, ("proven", "bool", [])]
 
     def _as_stated(self, values: str) -> str:
-        """Return whether the runtime computes in the graph's precision, as radii assume: (n, 1).
+        """Return whether the runtime has the precision that radii assume: (n, 1).
 
-        OpenVINO may use half precision, and single for double. The test number fits no lower precision; clamping it
-        from values prevents constant folding.
+        OpenVINO may use half precision, and single for double. No lower precision holds the test number; clamped from
+        values, it is not folded as a constant.
         """
         g = self.graph
         number = np.array(1 + (2.0**-20 if g.kind is np.float32 else 2.0**-40))
@@ -173,7 +170,7 @@ class Answers:
         return np.argsort(self._names, kind="stable")
 
     def _scores(self, values: str) -> "tuple[str, str, list[int]]":
-        """Write scikit-learn's decision function: -s and s, or votes plus less than half a vote from the values."""
+        """Write scikit-learn's decision function: -s and s, or votes plus less than half a vote."""
         g, header = self.graph, self.description.header
         if not header.classification:
             g("Identity", values, output="scores")

@@ -1,9 +1,8 @@
 """Whether a precision holds an exported model's numbers, and how far its rounding moves decision values.
 
-Every number of a target goes through `written`. `check_range` judges the effect of single precision's range on rows as
-large as the model's vectors (or within reach of its expansions), with IEEE's gradual underflow. `tolerance` estimates
-rounding, to judge labels that differ. It is not a proof: it assumes no cancellation, sums in any order, and exp within
-EXP units.
+Every number goes through `written`. `check_range` judges single precision's range on rows as large as the model's
+vectors (or within reach of its expansions), with gradual underflow. `tolerance` estimates rounding, to judge labels
+that differ: no proof, as it assumes no cancellation.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -43,7 +42,7 @@ _LEAST = least(True)
 
 
 def written(numbers: Any, single: bool, path: str) -> np.ndarray:
-    """Return numbers, rounded to the precision. Raises ModelFormatError for those beyond it."""
+    """Round numbers to the precision. Raises ModelFormatError beyond it."""
     array = np.asarray(numbers, dtype=np.float64)
     with np.errstate(over="ignore"):
         out = array.astype(np.float32 if single else np.float64)
@@ -55,7 +54,7 @@ def written(numbers: Any, single: bool, path: str) -> np.ndarray:
 
 
 def check_range(description: "Description") -> None:
-    """Raise ModelFormatError if single precision's range, not its rounding, changes the decision values."""
+    """Raise ModelFormatError if single precision's range, not its rounding, changes decision values."""
     body, rho = description.body, np.array(description.header.rho)
     with np.errstate(all="ignore"):
         if isinstance(body, KernelSums):
@@ -80,7 +79,7 @@ def check_range(description: "Description") -> None:
 
 
 def _lost(numbers: np.ndarray) -> np.ndarray:
-    """Return what underflow takes from numbers in single precision."""
+    """Return what underflow takes."""
     small = np.where(abs(numbers) < _NORMAL, numbers, 0.0)
     return abs(small - small.astype(np.float32))
 
@@ -154,12 +153,12 @@ def _range_of_samples(body: "Samples") -> Sizes:
 
 
 def sum_length(n: int, v: float) -> int:
-    """Return the maximum roundings of a term in a sum over n vectors."""
+    """Return the most roundings of a term in a sum over n vectors."""
     return n if v < 1e-10 else min(n, AT_ONCE) + -(-n // AT_ONCE)
 
 
 def tolerance(description: "Description", chunk: "_native.Chunk", single: bool) -> np.ndarray:
-    """Return the sizes, (rows, pairs), below which rounding, also of rows and by svm-scale, may change a sign."""
+    """Return sizes, (rows, pairs), below which rounding, also of rows and by svm-scale, may change a sign."""
     v, header = unit(single), description.header
     z, rest = spread(description, chunk)
     low = least(single)
@@ -184,7 +183,7 @@ def tolerance(description: "Description", chunk: "_native.Chunk", single: bool) 
 
 
 def largest_move(description: "Description", single: bool) -> float:
-    """Return the approximate effect of rounding on kernel sums with |kernel values| <= 1; else 0."""
+    """Return about the effect of rounding on kernel sums with |K| <= 1; else 0."""
     body = description.body
     if not isinstance(body, KernelSums) or body.kernel.type not in ("rbf", "sigmoid"):
         return 0.0
@@ -193,7 +192,7 @@ def largest_move(description: "Description", single: bool) -> float:
 
 
 def spread(description: "Description", chunk: "_native.Chunk") -> "tuple[np.ndarray, np.ndarray]":
-    """Return the scaled used columns, (rows, d), and the squares of the others, (rows)."""
+    """Return scaled used columns, (rows, d), and the others' squares, (rows)."""
     starts, indices = np.asarray(chunk.indptr), np.asarray(chunk.indices)
     rows, values = np.repeat(np.arange(chunk.rows), np.diff(starts)), np.asarray(chunk.values)
     columns = indices - description.first_index
@@ -243,13 +242,13 @@ def _of_kernels(body: KernelSums, pairs: int, z, rest, moved, v: float, low: flo
 
 
 def tensor_norm(level: np.ndarray, degree: int, d: int) -> float:
-    """Return a symmetric tensor's Frobenius norm from its monomials' coefficients."""
+    """Return a symmetric tensor's Frobenius norm, from coefficients of monomials."""
     largest = float(abs(level).max(initial=0)) or 1.0  # whose square may leave the range of doubles
     return largest * float(np.sqrt(((level / largest) ** 2 / orderings(degree, d)).sum()))
 
 
 def path_length(degree: int, d: int, rank: int) -> int:
-    """Return the maximum roundings of a product in an expansion."""
+    """Return the most roundings of a product in an expansion."""
     return degree * (d + 4) + 20 + rank + (d * (d + 1) if degree > 2 else 0)
 
 

@@ -56,12 +56,12 @@ class Radius:
 
     @property
     def power(self) -> int:
-        """Highest power of the norm in a bound."""
+        """K."""
         return max(len(b) for b, *_ in self._rows) - 1
 
     @property
     def rows(self) -> np.ndarray:
-        """Coefficients of the bounds, a row per expansion."""
+        """Bounds per expansion."""
         width = self.power + 1
         return np.array([[*b, *[0.0] * (width - len(b)), *rest] for b, *rest in self._rows])
 
@@ -88,7 +88,7 @@ class Radius:
         self.x0 = 1.2 * gamma * float(self.centers[:, 0].max(initial=0)) + (EXP + 1) * self.v
 
     def scaled(self, gamma: "float | None", weight: float) -> "tuple[float, float]":
-        """Return (flat, slope) that bound the effect of rounding scaled rows, also to svm-scale's digits."""
+        """Return (flat, slope) that bound rounding of scaled rows, also to svm-scale's digits."""
         description = self.description
         if description.slopes is None or description.offsets is None:
             return 0.0, 0.0
@@ -104,9 +104,7 @@ class Radius:
 
 
 def radius_of(description: "Description", single: bool, differences: bool) -> "Radius | None":
-    """Return the radius of a `certified` model, else None.
-
-    Raises ModelFormatError if nothing is proven in this precision.
+    """Return the radius of a `certified` model, else None. Raises ModelFormatError if nothing is proven.
 
     differences: kernel sums compute distances from differences, not about a center.
     """
@@ -124,7 +122,7 @@ def radius_of(description: "Description", single: bool, differences: bool) -> "R
 
 
 def _svm_predict(kernel_error: float, weight: float, count: float, rho: float) -> float:
-    """Return svm-predict's rounding (B5), for |kernel values| <= 1."""
+    """Return svm-predict's rounding (B5) for |K| <= 1."""
     return 1.01 * (weight * (kernel_error + (1.01 * (count + 6) + 4) * _U) + 2 * _U * abs(rho)) + 1e-150 * weight
 
 
@@ -176,7 +174,7 @@ def _of_polynomials(out: Radius, body: Polynomials, model: Any) -> None:
 
 
 def _evaluated(out: Radius, body: Polynomials, each: "Expansion", v: float, d: int) -> "list[float]":
-    """Return, per degree, the factor of R^k for rounding a polynomial and its numbers."""
+    """Return, per degree, R^k's factor for rounding a polynomial and its numbers."""
     kind = np.float32 if v > _U else np.float64
     steps = 1.02 * (path_length(body.degree, d, each.rank) + 2.2 * body.degree + 4) * v
     if not steps < 1e-2:
@@ -195,7 +193,7 @@ def _evaluated(out: Radius, body: Polynomials, each: "Expansion", v: float, d: i
 
 
 def _of_kernels(out: Radius, body: KernelSums, model: Any, differences: bool) -> None:
-    """Add a reduced set of an RBF kernel (B42)."""
+    """B42."""
     header, v, origin, gamma = model.header, out.v, model.origin, body.kernel.gamma
     n, d = body.vectors.shape
     center = np.zeros((1, d)) if differences or not n else body.vectors.mean(axis=0)[None, :]
@@ -220,7 +218,7 @@ def _of_kernels(out: Radius, body: KernelSums, model: Any, differences: bool) ->
 
 
 def rounded_up(numbers: Any, single: bool) -> np.ndarray:
-    """Round positive numbers up to the target's precision, without underflow."""
+    """Round positive numbers up to the precision, without underflow."""
     array = np.asarray(numbers, dtype=np.float64)
     if not single:
         return array

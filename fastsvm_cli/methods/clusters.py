@@ -22,7 +22,7 @@ BLOCK_CELLS = 1 << 24
 def clusters_of(
     vectors: _native.Chunk, k: int, path: str, on_progress: "Callable[[float], None] | None" = None
 ) -> "list[int]":
-    """Return every vector's cluster. Fixed seed: a model always compiles to the same file."""
+    """Return every vector's cluster. Fixed seed: same model, same file."""
     return k_means(near_origin(matrix(vectors)[0]), k, 0, path, on_progress)[1].tolist()
 
 
@@ -32,7 +32,7 @@ def k_means(
 ) -> "tuple[np.ndarray, np.ndarray]":
     """Return (means (at most k, d), not finite for empty clusters; cluster per row (n)).
 
-    Raises ModelFormatError if norms overflow or means are too large.
+    Raises ModelFormatError on overflow.
     """
     n, d = x.shape
     if not np.all(np.isfinite(row_norms(x))):

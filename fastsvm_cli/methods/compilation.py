@@ -1,4 +1,4 @@
-"""The source of a compile run, and the run of Python's `compile`; commands/compile_run.py is that of a command."""
+"""Sources of compile runs, and the run of Python's `compile`; commands/compile_run.py is that of a command."""
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def read_source(model_file: str, warn: bool = True) -> SourceModel:
-    """Read a LIBSVM model. Raises FileError, and ModelFormatError, also for a compiled model."""
+    """Read a LIBSVM model. Raises FileError, and ModelFormatError, also for a compiled one."""
     from fastsvm_cli.models import check_start, parse_libsvm
     from fastsvm_cli.text.fingerprint import fingerprint
     from fastsvm_cli.text.read_rows import read_bytes
@@ -27,8 +27,8 @@ def silent(share: float, words: str = "") -> None:
 class CompiledModel(NamedTuple):
     """A compiled model, read back from its text.
 
-    size: bytes of the text. target: the option target, a share, or 0. warning: why a target was not reached, or a
-    guarantee does not hold; or None. of_rows: svm-scale's warnings of rows that were scaled.
+    size: bytes of the text. target: the option, or 0. warning: why a target was missed, or a guarantee does not hold;
+    or None. of_rows: svm-scale's warnings.
     """
 
     model: "Model"
@@ -43,9 +43,8 @@ def compile_source(
 ) -> CompiledModel:
     """Compile an exact model.
 
-    given: values of options by their long names, with _ for -; True for a flag, None for an option that is not given.
-    `data` may be a list of chunks. Raises TypeError for an unknown option, ValueError for a conflict, ModelFormatError
-    and FileError.
+    given: options by long name, _ for -; True for a flag, None if not given; `data` may be a list of chunks. Raises
+    TypeError for an unknown option, ValueError for a conflict, ModelFormatError and FileError.
     """
     from fastsvm_cli.console.options import UsageError
     from fastsvm_cli.methods import find

@@ -1,4 +1,4 @@
-"""Rows as matrices, kernel values between them, and decision functions as vectors of the kernel's feature space."""
+"""Rows as matrices, their kernel values, and decision functions as vectors of the kernel's feature space."""
 
 from collections.abc import Callable
 from functools import cached_property
@@ -25,7 +25,7 @@ Matrix: TypeAlias = np.ndarray | scipy.sparse.spmatrix
 
 
 def matrix(vectors: _native.Chunk, columns: "np.ndarray | None" = None) -> "tuple[scipy.sparse.csr_matrix, np.ndarray]":
-    """Return rows as a sparse matrix (n, d), and its increasing LIBSVM indices (d). columns: keep only these."""
+    """Return rows as (sparse (n, d), its increasing LIBSVM indices (d)). columns: keep only these."""
     indices, values, starts = np.asarray(vectors.indices), np.asarray(vectors.values), np.asarray(vectors.indptr)
     if columns is None:
         columns, position = np.unique(indices, return_inverse=True)
@@ -43,9 +43,9 @@ def row_norms(x: Matrix) -> np.ndarray:
 
 
 def squared_distances(x: Matrix, norms: np.ndarray, z: np.ndarray) -> np.ndarray:
-    """Return |z_j - x_i|^2, (m, n), for x (n, d) with squared norms `norms` and z (m, d).
+    """Return |z_j - x_i|^2, (m, n), of x (n, d) with squared `norms`, and z (m, d).
 
-    Move both near the origin, or digits are lost.
+    Far from the origin, digits are lost.
     """
     dots, other = np.asarray(x @ z.T), row_norms(z)[:, None]  # (n, m)
     n, m = dots.shape
@@ -64,7 +64,7 @@ def squared_distances(x: Matrix, norms: np.ndarray, z: np.ndarray) -> np.ndarray
 
 @np.errstate(all="ignore")  # squares may overflow
 def far_mean(x: Matrix) -> "np.ndarray | None":
-    """Return the mean row (d) if inner products lose digits that far from the origin; None for a sparse x."""
+    """Return the mean row (d) of a dense x if inner products lose digits that far from the origin, else None."""
     if not isinstance(x, np.ndarray) or not x.size:
         return None
     mean = x.mean(axis=0)
@@ -74,7 +74,7 @@ def far_mean(x: Matrix) -> "np.ndarray | None":
 
 
 def near_origin(x: scipy.sparse.csr_matrix, cells: int = 1 << 26) -> Matrix:
-    """Return x minus its mean row, dense, if that is far from the origin and x has at most `cells` cells; else x."""
+    """Return x minus its mean row, dense, if that is far and x has at most `cells` cells; else x."""
     # With half of the entries 0, the mean is not far.
     if x.shape[0] * x.shape[1] > cells or x.nnz < 0.5 * x.shape[0] * x.shape[1]:
         return x
@@ -93,7 +93,7 @@ def moved(model: ExactModel, x: np.ndarray, columns: np.ndarray, point: np.ndarr
 
 
 class FeatureSpace:
-    """Decision functions as vectors of feature space: w_p = sum_i a_ip phi(x_i), f_p(z) = <w_p, phi(z)> - rho_p.
+    """Decision functions as vectors: w_p = sum_i a_ip phi(x_i), f_p(z) = <w_p, phi(z)> - rho_p.
 
     Values at the support vectors take total_sv^2 kernel evaluations. A precomputed kernel has coefficients only.
     """
@@ -103,7 +103,7 @@ class FeatureSpace:
 
     @cached_property
     def coefficients(self) -> np.ndarray:
-        """Coefficients per decision function: (total_sv, pairs), read-only."""
+        """(total_sv, pairs), read-only."""
         header, own = self.model.header, np.asarray(self.model.vectors.leading)
         if not header.classification:
             return own
@@ -116,10 +116,7 @@ class FeatureSpace:
         return out
 
     def inner_products(self, rows: _native.Chunk) -> "tuple[np.ndarray, np.ndarray]":
-        """Return f(z) + rho for the rows z, and error bounds: both (rows, pairs).
-
-        Raises ModelFormatError on overflow.
-        """
+        """Return f(z) + rho, and error bounds: both (rows, pairs). Raises ModelFormatError on overflow."""
         model, evaluator = self.model, self._without_offsets
         decisions = _native.Decisions(model.pairs, True)
         b, radius = np.empty((rows.rows, model.pairs)), np.empty((rows.rows, model.pairs))
@@ -143,7 +140,7 @@ class FeatureSpace:
 
     @cached_property
     def at_support_vectors(self) -> "tuple[np.ndarray, np.ndarray]":
-        """Results of `inner_products` at the support vectors, read-only."""
+        """`inner_products` at the support vectors, read-only."""
         both = self.inner_products(self.model.vectors)
         for each in both:
             each.flags.writeable = False
@@ -151,7 +148,7 @@ class FeatureSpace:
 
     @cached_property
     def squared_norms(self) -> np.ndarray:
-        """Squared norms a.(K a), rounded up (B27 of PROOFS.md): (pairs). Raises ModelFormatError on overflow."""
+        """(pairs), rounded up (B27 of PROOFS.md). Raises ModelFormatError on overflow."""
         a, (b, error) = self.coefficients, self.at_support_vectors
         n = len(b)
         total = np.einsum("ip,ip->p", a, b)
@@ -165,7 +162,7 @@ class FeatureSpace:
 
     @cached_property
     def _without_offsets(self) -> _native.Exact:
-        """Evaluator of the model with rho 0: a large rho costs digits."""
+        """Without rho: a large one costs digits."""
         model = self.model
         header = model.header.changed(rho=[0.0] * model.pairs)
         return _native.Exact(_native.LibsvmFile(header, model.vectors, model.kernel).svm_model)
@@ -175,10 +172,9 @@ _FEW = 4  # for fewer rows, kernel values cost less than passing over weights
 
 
 class KernelMatrix:
-    """Kernel values with x (n, d), in double precision, the same for any number of threads.
+    """Kernel values with x (n, d), the same for any number of threads.
 
-    For kernels of distances, move x near the origin (`near_origin`), or digits are lost. Raises ValueError for
-    precomputed kernels.
+    For kernels of distances, x is to be near the origin (`near_origin`). Raises ValueError for precomputed kernels.
     """
 
     def __init__(self, kernel: Kernel, x: Matrix):
@@ -198,7 +194,7 @@ class KernelMatrix:
         return out
 
     def times(self, z: np.ndarray, weights: np.ndarray) -> np.ndarray:
-        """Return K(z, x) weights, (m, k), without storing all kernel values."""
+        """Return K(z, x) weights, (m, k), without all kernel values in memory."""
         if len(z) < _FEW:
             return self(z) @ weights
         out = np.empty((len(z), weights.shape[1]))
@@ -207,12 +203,12 @@ class KernelMatrix:
 
     @property
     def diagonal(self) -> np.ndarray:
-        """Values K(x_i, x_i): (n)."""
+        """K(x_i, x_i): (n)."""
         return np.array(self._native.diagonal())
 
 
 def _rows(x: Matrix) -> "np.ndarray | _native.Chunk":
-    """Return rows in the form that the core takes; column j is feature j + 1."""
+    """Column j is feature j + 1."""
     if isinstance(x, np.ndarray):
         return np.ascontiguousarray(x, float)
     x = x.tocsr()
@@ -225,8 +221,8 @@ COLUMN_ROWS = 1 << 14  # of a column, factored together
 class PartialCholesky:
     """Partial Cholesky factorisation K ~ L L', a column per chosen vector.
 
-    diagonal: of K - L L'. single: L in single precision, half the cost, for kernel values of at most 1, to about 1e-6
-    of the diagonal. Raises ValueError for sigmoid and precomputed kernels.
+    diagonal: of K - L L'. single: L in single precision, at half the cost, for |K| <= 1, to 1e-6 of the diagonal.
+    Raises ValueError for sigmoid and precomputed kernels.
     """
 
     def __init__(self, kernel: Kernel, x: Matrix, most: int, single: bool = False):

@@ -27,8 +27,8 @@ _EQUAL = 1e-13
 class ScalingToFold:
     """Scaling to fold, accepted by models.embedded_scaling.check.
 
-    path, digest: of its file. scaling: without svm-scale's rounding. labels: (slope, offset), or None. Raises
-    ModelFormatError for an offset of index 0, and numbers that leave too few digits.
+    path, digest: of its file. scaling: unrounded. labels: (slope, offset), or None. Raises ModelFormatError for an
+    offset of index 0, and numbers that leave too few digits.
     """
 
     def __init__(self, scaling: Scaling):
@@ -65,7 +65,7 @@ class ScalingToFold:
 def fold_exact(model: ExactModel, affine: Affine) -> "ExactModel | None":
     """Return the LIBSVM model of raw rows, or None.
 
-    Callers must drop features that `affine` lacks: a LIBSVM model counts their squares.
+    Rows must lack features that `affine` lacks: their squares count.
     """
     s, t = np.asarray(affine.slopes, float), np.asarray(affine.offsets, float)
     if not (np.all(np.isfinite(s)) and np.all(np.isfinite(t))):
@@ -102,7 +102,7 @@ def fold_exact(model: ExactModel, affine: Affine) -> "ExactModel | None":
 def folded_exact(model: ExactModel, folding: ScalingToFold, instead: str) -> ExactModel:
     """Return the LIBSVM model of raw rows and labels.
 
-    Raises ModelFormatError if there is none, with advice `instead`, or on overflow.
+    Raises ModelFormatError without one, advising `instead`, or on overflow.
     """
     found = fold_exact(model, folding.affine)
     if found is None:

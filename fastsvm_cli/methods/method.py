@@ -21,7 +21,7 @@ Progress = Callable[..., None]
 
 
 class MethodOptions(Options):
-    """Options of a method's command, and what a run asks of them where a method has none. Raises UsageError."""
+    """Options of a method's command, and defaults for what a run asks of them. Raises UsageError."""
 
     #: of the default output name
     suffix = ""
@@ -40,8 +40,8 @@ class MethodOptions(Options):
     def begin(self) -> None:
         """Check files and set threads.
 
-        Raises FileError and UsageError like check_files, and FileError if the model would replace rows (`approx model
-        test`, typed after `bound model test`).
+        Raises FileError and UsageError like check_files, and FileError if the model would replace rows (a mistyped
+        `approx model test`).
         """
         from os.path import basename
 
@@ -83,7 +83,7 @@ class Compiled(Protocol):
 
     @property
     def warning(self) -> "str | None":
-        """Why a target was not reached, or a guarantee does not hold; or None."""
+        """Why a target was missed, or a guarantee does not hold; or None."""
 
 
 class Made(NamedTuple):
@@ -101,12 +101,11 @@ class SourceModel:
 
 
 class Run:
-    """A compilation, and what its steps have found so far.
+    """A compilation, and what its steps have found.
 
-    options: a record of the method's Options. source: the exact model; None where rows alone are compiled. rows: of the
-    option --data, or None. scaling: of the range file, or None. folding: the same, if the model's numbers shall include
-    it. applied: scalings of rows that were read, whose warnings are due. made: the result of the method's `compile`.
-    size: bytes of the model's file.
+    source: None where rows alone are compiled. rows: of --data, or None. scaling: of the range file, or None; folding:
+    the same, if it goes into the model's numbers. applied: scalings of rows, whose warnings are due. size: of the
+    model's file.
     """
 
     made: Any
@@ -133,12 +132,12 @@ class Run:
         return self.source.fingerprint
 
     def check(self) -> None:
-        """Raise ModelFormatError for a model that no method can compile."""
+        """Raise ModelFormatError if no method can compile the model."""
         if self.exact.uncompilable is not None:
             raise ModelFormatError(self.exact.path, self.exact.uncompilable)
 
     def read_range(self) -> None:
-        """Read the range files of --scale and --y-scale. Raises FileError, DataFormatError and ModelFormatError."""
+        """Read --scale and --y-scale. Raises FileError, DataFormatError and ModelFormatError."""
         from fastsvm_cli.console.scaling import read_range
 
         model = None if self.source is None else self.exact
@@ -158,9 +157,9 @@ class Run:
             self.applied.append(scaling)
 
     def text(self, model: "Model") -> "tuple[bytes, Model]":
-        """Return a compiled model's file content, and the model read back from it, with the file's digits only.
+        """Return a compiled model's file content, and the model read back, with the file's digits only.
 
-        Raises ModelFormatError about the source if its content cannot be read back, or is too long.
+        Raises ModelFormatError about the source if that fails, or if it is too long.
         """
         from fastsvm_cli.models import parse_model
 
@@ -175,7 +174,7 @@ class Run:
         return text, found
 
     def embedded(self) -> "Model":
-        """Return the compiled model, with the range file that it shall embed."""
+        """Return the compiled model with the range file to embed."""
         from fastsvm_cli.console.scaling import embedded_scaling
 
         if self.folding is None:
@@ -186,10 +185,9 @@ class Run:
 class Attempt(NamedTuple):
     """A method with options, to try on a model.
 
-    options: by long name, _ for -; True for a flag. rank: place in the order of trying, the most promising first. gain:
-    estimated limit of the exact model's time over the compiled one's. seconds: estimated processor time to compile.
-    exact: whether the certified model is tried with --exact. calibrated: budget that the method keeps by its own test
-    of the rows, which it receives; 0 for others. skipped: reason not to try it, or None.
+    options: by long name, _ for -; True for a flag. rank: in the order of trying. gain: estimated limit of the exact
+    model's time over the compiled one's. seconds: estimated, to compile. exact: with --exact. calibrated: budget that
+    the method keeps by its own test of the rows, or 0. skipped: reason, or None.
     """
 
     command: str
@@ -209,15 +207,15 @@ class Attempt(NamedTuple):
 
     @property
     def arguments(self) -> "list[str]":
-        """The words of `name`."""
+        """Words of `name`."""
         return self.name.split()
 
 
 class Setting(NamedTuple):
-    """Facts that a search for a model starts from.
+    """Facts that a search starts from.
 
-    budget: the rule. ratio: gamma / gamma_MAX about the mean of the support vectors; 0 for kernels other than RBF.
-    rows: number of rows to calibrate on. max_bytes: of a compiled model.
+    budget: the rule. ratio: gamma / gamma_MAX about the support vectors' mean; 0 for kernels other than RBF. rows:
+    number to calibrate on. max_bytes: of a compiled model.
     """
 
     budget: "Budget"
@@ -238,7 +236,7 @@ Search = Generator[Attempt, "bool | None", None]
 class Method:
     """A compilation method.
 
-    To add one, write a module here whose METHOD is an instance of a subclass, and name it in METHODS.
+    A new one is a module here whose METHOD is an instance of a subclass, and a name in METHODS.
 
     kinds: of its models. variants: Python names, with the options they imply. better: ways to improve agreement, in
     Python's words. command_only: options that Python lacks.
@@ -258,7 +256,7 @@ class Method:
         return {word: (name, each) for name, each in own if name not in self.command_only for word in each.keywords}
 
     def read_options(self, given: "dict[str, Any]", variant: "str | None", model_file: str) -> Any:
-        """Return the options record for Python's {name: value}. Raises TypeError for an unknown name, UsageError."""
+        """Return the record of Python's {name: value}. Raises TypeError for an unknown name, UsageError."""
         values: dict[str, Any] = self.variants.get(variant or "", {}).copy()
         for keyword, value in given.items():
             if keyword not in self.keywords:
@@ -296,14 +294,14 @@ class Method:
         return [] if why is None else [(self.name, why)]
 
     def search(self, model: "ExactModel", setting: Setting) -> Search:
-        """Look for the fastest model within a budget: yield an attempt, receive whether it is within, and so on."""
+        """Look for the fastest model within a budget: yield attempts, receive whether each was within."""
         raise NotImplementedError
 
 
 def part_of(
     on_progress: "Callable[..., None] | None", begin: float, end: float, *words: str
 ) -> "Callable[[float], None] | None":
-    """Return on_progress from share `begin` to `end`, with `words`."""
+    """Return on_progress from share `begin` to `end`."""
     if on_progress is None:
         return None
     return lambda share: on_progress(begin + (end - begin) * share, *words)

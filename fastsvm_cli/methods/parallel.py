@@ -9,9 +9,9 @@ from fastsvm_cli import _native
 
 
 class threads_here:
-    """Context manager in which the core uses `count` threads for the calling one.
+    """Context in which the core uses `count` threads for the calling one.
 
-    count: 0: the process's setting; None: as before. A class takes a third of a generator's time.
+    count: 0: the process's setting; None: as before. A class, as it takes a third of a generator's time.
     """
 
     def __init__(self, count: "int | None"):
@@ -26,10 +26,9 @@ class threads_here:
 
 
 def over_blocks(n: int, size: int, body: "Callable[[slice], None]") -> None:
-    """Call body(rows) for 0 to n in slices of `size`.
+    """Call body(rows) for 0 to n in slices of `size`. Raises the exception of the first slice that fails.
 
-    A call must write only its slice and sum over no others: results then do not depend on threads. Raise the exception
-    of the first slice that fails.
+    A call must write only its slice and sum over no others: results then do not depend on threads.
     """
     starts, lock = iter(range(0, n, size)), threading.Lock()
     failures: list[tuple[int, BaseException]] = []

@@ -10,11 +10,11 @@ from fastsvm_cli.models.base import Model
 
 
 class Fallback:
-    """The exact model of a certified one, for rows that the radii leave undecided.
+    """The exact model of a certified one, for undecided rows.
 
-    load: reads it, or a reduced set's plain(), when first needed, on any thread. tolerance: a
-    regression value of larger radius is replaced. check: called with False before output and True at the end; raises if
-    `load` would read another model.
+    load: reads it, or a reduced set's plain(), when first needed, on any thread. tolerance: a regression value of
+    larger radius is replaced. check: called with False before output and True at the end; raises if `load` would read
+    another model.
     """
 
     def __init__(
@@ -35,10 +35,7 @@ class Fallback:
 
 
 class Audit(Fallback):
-    """A random sample of the rows, to which the exact model gives a label too.
-
-    load, check: as in Fallback. share: of the rows. seed: any whole number.
-    """
+    """A random share of the rows, to which the exact model gives a label too. load, check: as in Fallback."""
 
     native: _native.Audit
 
@@ -54,11 +51,9 @@ class Audit(Fallback):
 
 
 class Predictor(_native.Predictor):
-    """A model with its options (native/engine/predictor.h).
+    """A model with its options (native/engine/predictor.h). Thread-safe.
 
-    Thread-safe.
-
-    exact: answers open rows. audit: changes no line; without `exact`. options: other arguments of _native.Predictor.
+    exact: answers open rows. audit: changes no line; without `exact`. options: of _native.Predictor.
     """
 
     def __init__(self, model: Model, *, exact: "Fallback | None" = None, audit: "Audit | None" = None, **options: Any):

@@ -25,17 +25,12 @@ def predict(
     write_open: "Callable[[bytes], None] | None" = None,
     write_outside: "Callable[[bytes], None] | None" = None,
 ) -> RunCounts:
-    """Predict every row and write its line, in order, in constant memory.
+    """Write every row's line, in order, in constant memory. Raises DataFormatError for bad rows without `bad_rows`.
 
-    Raises DataFormatError for bad rows without `bad_rows`.
-
-    predictor: with `around` if there are `bad_rows`, and `open_rows` and `outside_rows` if these are written.
-    rows: chunks, each on all threads; or blocks of a file, each on one.
-    run_counts: of earlier rows, to add to.
-    head: whether to write the lines before the first row.
-    on_chunk: called after a chunk's lines are written.
-    write_open, write_outside: receive open rows, or those outside the bound of eq. (3.11), as LIBSVM data with line
-    numbers.
+    predictor: with `around` if there are `bad_rows`, and `open_rows` and `outside_rows` if these are written. rows:
+    chunks, each on all threads; or blocks of a file, each on one. run_counts: of earlier rows, to add to. head: whether
+    to write the lines before the first row. on_chunk: called after a chunk's lines. write_open, write_outside: receive
+    open rows, or those outside the bound of eq. (3.11), as LIBSVM data with line numbers.
     """
     counted, exact_user = run_counts or RunCounts(labelled), predictor.exact or predictor.audit
     run = _native.Run(

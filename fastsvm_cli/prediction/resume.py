@@ -32,14 +32,12 @@ def can_be_stored(path: "str | None") -> bool:
 class ResumableOutput:
     """A regular output file that grows in `<path>.partial` and is renamed at the end of the `with` block.
 
-    If the block ends early, the same command continues from the checkpoint in `<path>.partial.state`, which is replaced
-    atomically, once its lines are on the disk. Symbolic links are followed; a previous file's mode is kept.
+    If the block ends early, the same command continues from the checkpoint in `<path>.partial.state`, replaced
+    atomically once its lines are on the disk. Symbolic links are followed; a previous file's mode is kept.
 
-    inputs: must differ from these two files.
-    made_with: {name: value} of all that the lines depend on; must be equal when a run continues.
-    about_bad_rows: `on_bad_row` and `max_line`, which may change as still_hold permits.
-    position, bad_rows: of LineBlocks; set to where the previous run stopped.
-    run_counts: of the rows so far. begun: whether anything was written before.
+    inputs: must differ from these files. made_with: {name: value} of all that the lines depend on; equal when a run
+    continues. about_bad_rows: `on_bad_row` and `max_line`, which may change as still_hold permits. position, bad_rows:
+    of LineBlocks; set to where the previous run stopped. run_counts: so far. begun: anything was written before.
 
     Raises FileError, also if another process writes the file or the previous run differed.
     """
@@ -118,7 +116,7 @@ class ResumableOutput:
             raise FileError(self.partial, error) from None
 
     def on_chunk(self, run_counts: RunCounts) -> None:
-        """Mark where a later run can continue, unless the text read holds more rows."""
+        """Mark where a later run can continue, unless more rows were read."""
         if not self._whole and self._position.lines - self._position.comments == run_counts.rows + (
             self._bad_rows.count if self._bad_rows else 0
         ):
@@ -191,7 +189,7 @@ class ResumableOutput:
             self._bad_rows.restore(state["bad_rows"], [(line, why) for line, why in state["named"]])
 
     def _checkpoint(self) -> None:
-        """Flush lines, then state, to the disk."""
+        """Flush lines, then state."""
         import json
         from zlib import crc32
 
@@ -238,7 +236,7 @@ class ResumableOutput:
         return state if not empty or self._is_whole(state) else None
 
     def _is_whole(self, state: "dict[str, Any]") -> bool:
-        """Return whether the same run was killed between the rename and the removal of its state."""
+        """Return whether the run was killed between the rename and the removal of its state."""
         if state["made_with"] != self._made_with or not still_hold(state, **self._about_bad_rows):
             return False
         try:
@@ -303,7 +301,7 @@ def _sum(file: int, size: int) -> str:
 
 
 def _mode(target: str) -> "int | None":
-    """Return the previous file's mode, or None. Raises OSError if it cannot be replaced."""
+    """Return the file's mode, or None. Raises OSError if it cannot be replaced."""
     from errno import EACCES, EISDIR, ENOENT
 
     if not target:

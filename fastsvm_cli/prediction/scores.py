@@ -33,8 +33,8 @@ def run_values(
 ) -> "dict[str, object]":
     """Return a run's results by their JSON keys.
 
-    open_rows: open rows were written. stopped: every row stopped early. bad_rows: their number, if permitted.
-    audit_upper: bound of the share of rows with another label than the exact model's, if audited.
+    stopped: every row stopped early. bad_rows: if permitted. audit_upper: bound of the share of rows with another label
+    than the exact model's, if audited.
     """
     model, header, proven = predictor.model, predictor.printed_header, predictor.exact is not None
     out: dict[str, object] = {"rows": run_counts.rows}
@@ -76,7 +76,7 @@ def run_values(
 def run_document(
     model: Model, fingerprint: str, values: "dict[str, object]", seconds: float, rows: int
 ) -> "dict[str, object]":
-    """Return the document of `predict --json`. values: from run_values. seconds, rows: since a resume."""
+    """Return the document of `predict --json`. values: of run_values. seconds, rows: since a resume."""
     out: dict[str, object] = {"fastsvm": __version__, "model_kind": model.kind, "model_fingerprint": fingerprint}
     if model.fingerprint is not None:
         out["exact_fingerprint"] = model.fingerprint

@@ -36,9 +36,7 @@ class Source:
 
 
 class Content(Source):
-    """Bytes of a file or "-".
-
-    Another thread decompresses gzip, bzip2, xz and, if Python can, zstd.
+    """Bytes of a file or "-". Another thread decompresses gzip, bzip2, xz and, if Python can, zstd.
 
     start: bytes of content to skip. on_read: called with the bytes read so far. begun: (open descriptor, first bytes),
     read by the core. Raises FileError, also on construction.
@@ -146,10 +144,7 @@ class Content(Source):
         return True
 
     def read_into(self, into: memoryview) -> int:
-        """Read at least one byte into the buffer, and return their number; 0 at the end.
-
-        Raises FileError.
-        """
+        """Fill `into` with at least one byte; return their number, 0 at the end. Raises FileError."""
         if not self._pending:
             if self._buffers is None:
                 try:
@@ -225,7 +220,7 @@ class Content(Source):
 
 
 def compression(start: bytes, path: str) -> "str | None":
-    """Return the format of a compressed file, or None. Raises FileError if unsupported. start: its MAGIC_BYTES."""
+    """Return a compressed file's format, or None. Raises FileError if unsupported. start: MAGIC_BYTES."""
     found = _compression(start)
     if found is None:
         return None
@@ -286,7 +281,7 @@ def _decompressor(kind: str, path: str):
 
 
 def decompressed(blocks: "Iterator[bytes]", kind: str, path: str) -> "Iterator[bytes]":
-    """Yield the content of one or several concatenated streams. Raises FileError for damaged data."""
+    """Yield the content of concatenated streams. Raises FileError for damaged data."""
     new, errors = _decompressor(kind, path)
     stream = None
     for block in blocks:

@@ -22,11 +22,7 @@ def still_hold(then: "dict[str, Any]", on_bad_row: str, max_line: int) -> bool:
 
 
 class BadRows(_native.BadRows):
-    """Bad rows of a data file.
-
-    nan: whether to write a line of nan for each; otherwise it is omitted. say: receives the first messages, in file
-    order.
-    """
+    """Bad rows of a data file. nan: write a line of nan for each. say: receives the first messages, in file order."""
 
     def __init__(self, path: str, nan: bool = False, say: "Callable[[str], None]" = lambda message: None):
         super().__init__(nan, lambda line, why: say(str(DataFormatError(path, line, why))))
@@ -46,8 +42,8 @@ def may_delimit(character: str) -> bool:
 class LineBlocks:
     """Blocks of a data file; a context manager for one reading.
 
-    Parameters and errors are as in read_chunks; reading: labelled, ..., max_line. content: source to read, from its
-    beginning, instead of the file; closed on exit. native: the core's blocks, inside the context.
+    Parameters and errors are as in read_chunks; reading: labelled, ..., max_line. content: source to read instead of
+    the file; closed on exit. native: the core's blocks, inside the context.
     """
 
     def __init__(
@@ -88,10 +84,7 @@ class LineBlocks:
             self._content.close()
 
     def chunks(self, name: "str | None" = None) -> "Iterator[_native.Chunk]":
-        """Yield a chunk per block; empty ones only with bad_rows.
-
-        Raises DataFormatError after the rows before the error.
-        """
+        """Yield a chunk per block; empty ones only with bad_rows. Raises DataFormatError after the rows before it."""
         while (block := self.native.next()) is not None:
             chunk, error = block
             if chunk is not None and (chunk.rows or self._bad_rows is not None):

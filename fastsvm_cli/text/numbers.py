@@ -20,7 +20,7 @@ def finite(value: "Any") -> "Any":
 
 
 def size_text(n: int) -> str:
-    """Return bytes as text; KB is 1000 bytes."""
+    """Return bytes as text; KB is 1000."""
     if n < 1000:
         return f"{n} bytes"
     return f"{n / 1e3:.3g} KB" if n < 1e6 else f"{n / 1e6:.3g} MB"

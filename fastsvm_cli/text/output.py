@@ -12,8 +12,8 @@ from fastsvm_cli.system import interruption
 class Output:
     """A file to write (native/files/output.h).
 
-    A regular file is renamed from a temporary name at the end of the `with` block, so that a failed run keeps the
-    previous file; others are written directly. Raises FileError, and BrokenPipeError if the reader closed the pipe.
+    A regular file is renamed from a temporary name at the end of the `with` block: a failed run keeps the previous
+    file. Others are written directly. Raises FileError, and BrokenPipeError if the reader closed the pipe.
     """
 
     def __init__(self, path: str):
@@ -28,10 +28,7 @@ class Output:
             raise
 
     def write(self, data: "bytes | bytearray | memoryview") -> None:
-        """Write bytes.
-
-        Raises FileError.
-        """
+        """Write bytes. Raises FileError."""
         self._file.write(data)
 
     def __enter__(self) -> "Output":
@@ -50,12 +47,12 @@ class Output:
 
 
 def check_output(path: str, inputs: "Iterable[str | None]") -> None:
-    """Raise FileError if `path` cannot be written or is an input under any name, unless a device."""
+    """Raise FileError if `path` cannot be written or, unless a device, is an input under any name."""
     _native.check_output(os.fsencode(path), [os.fsencode(each) for each in inputs if each is not None])
 
 
 def check_apart(paths: "Iterable[str]") -> None:
-    """Raise FileError if two outputs are one file under any name, or one pipe. Devices may repeat."""
+    """Raise FileError if two outputs are one file or pipe under any name. Devices may repeat."""
     seen: dict[object, str] = {}  # identity of a file -> its name
     for path in paths:
         descriptor = _native.standard_descriptor(os.fsencode(path))

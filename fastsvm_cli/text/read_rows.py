@@ -100,7 +100,7 @@ def read_chunks(
 
 
 def select_rows(chunks: "Iterable[_native.Chunk]", numbers: "Sequence[int]") -> Iterator[_native.Chunk]:
-    """Yield the rows with these increasing numbers, which count from 0 across chunks."""
+    """Yield the rows with these increasing numbers, from 0 across chunks."""
     first = at = 0
     for chunk in chunks:
         start = at
@@ -135,10 +135,10 @@ def read_start(path: str) -> bytes:
 
 
 def read_buffers(path: str, check: "Callable[[bytes], object] | None" = None, whole: bool = False) -> "Iterator[bytes]":
-    """Yield a file's content.
+    """Yield a file's content, a plain file in one piece if `whole`.
 
-    check: called with about one line before more is read; may raise. whole: yield a plain file in one piece. Raises
-    FileError, and DataFormatError for a line longer than any model's.
+    check: called with about one line before more is read; may raise. Raises FileError, and DataFormatError for a line
+    longer than any model's.
     """
     with Content(path) as content:
         if check is not None:

@@ -8,17 +8,14 @@ from fastsvm_cli.text.fingerprint import fingerprint
 
 
 class Affine:
-    """Affine scaling: x of features[j] becomes slopes[j] x + offsets[j]; others are dropped. No slope is 0."""
+    """x of features[j] becomes slopes[j] x + offsets[j]; others are dropped. No slope is 0."""
 
     def __init__(self, features: "Sequence[int]", slopes: "Sequence[float]", offsets: "Sequence[float]"):
         self.features, self.slopes, self.offsets = features, slopes, offsets
 
 
 class Scaling:
-    """Scaling of one reading of rows.
-
-    texts: of the range file, and of the labels' file if any. entries: counts of the rows' entries.
-    """
+    """Scaling of one reading of rows. texts: of the range file, and the labels' file. entries: counts."""
 
     def __init__(self, path: str, native: "_native.Scaling", texts: "tuple[bytes, ...]"):
         self.path, self.native, self.texts = path, native, texts
@@ -34,11 +31,11 @@ class Scaling:
         return Scaling(self.path, self.native, self.texts)
 
     def unrounded(self) -> "Scaling":
-        """Return the scaling without rounding to six digits."""
+        """Return it without rounding to six digits."""
         return Scaling(self.path, self.native.unrounded(), self.texts)
 
     def affine(self) -> "Affine":
-        """Return the scaling as x -> slope x + offset per feature."""
+        """Return slope and offset per feature."""
         lines = self.native.lines()
         return Affine([index for index, _, _ in lines], [slope for _, slope, _ in lines], [t for _, _, t in lines])
 
@@ -53,7 +50,7 @@ def parse_scaling(text: bytes, path: str) -> Scaling:
 
 
 def with_labels(scaling: Scaling, text: bytes, path: str) -> Scaling:
-    """Add write.svm's `yscale.file`. Raises DataFormatError, also for svm-scale's, whose file holds y itself."""
+    """Add write.svm's `yscale.file`. Raises DataFormatError, also for svm-scale's, which holds y itself."""
     if scaling.native.kind != "standard":
         raise DataFormatError(scaling.path, 1, "a range file of svm-scale found, expected the scale file of write.svm")
     return Scaling(scaling.path, _parsed(scaling.native.with_labels, text, path), (*scaling.texts, text))

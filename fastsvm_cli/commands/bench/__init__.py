@@ -128,7 +128,6 @@ def _show(bench: "Bench", machine: dict, picked: "Case | None", options: BenchOp
 
 
 def _print_conclusion(concluded: "Conclusion", stream: "TextIO") -> None:
-    """Print the answer, commands and remarks."""
     from fastsvm_cli.console.terminal import print_sentence
 
     first, rest = concluded.sentences[:1], concluded.sentences[1:]

@@ -1,4 +1,4 @@
-"""Run a benchmark as the options say, and draw its progress on a terminal."""
+"""Runs of a benchmark, with their progress on a terminal."""
 
 import sys
 from time import monotonic
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class BenchScreen:
-    """Progress of a benchmark: live lines on a terminal."""
+    """Live lines about a benchmark on a terminal."""
 
     def __init__(self, *, quiet: bool):
         self._quiet = quiet
@@ -37,15 +37,12 @@ class BenchScreen:
         self.draw()
 
     def remaining(self, share: float, words: str) -> None:
-        """Show how much of the current phase is done.
-
-        share: the share that is done, 0 to 1. words: about the rest.
-        """
+        """Show the share of the current phase that is done, and words about the rest."""
         self._share, self._left = min(max(share, 0.0), 1.0), words
         self.draw()
 
     def draw(self) -> None:
-        """Redraw the live lines, at most ten times a second."""
+        """Redraw, at most ten times a second."""
         now = monotonic()
         if not self._drawn or now < self._next:
             return
@@ -83,7 +80,6 @@ class BenchScreen:
 
 
 def _about(seconds: float) -> str:
-    """Return a duration in seconds as rounded words."""
     if seconds < 10:
         return "some seconds"
     if seconds < 100:

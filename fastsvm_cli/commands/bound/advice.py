@@ -1,4 +1,4 @@
-"""The grade of a model, and the command to type next."""
+"""The grade of a model, and the next command."""
 
 import os
 import shlex
@@ -27,10 +27,10 @@ _SEEN = {
 def advise(report: dict, models: "Sequence[Model]", sampled: "Sequence[_native.Chunk]", how: "Sequence[str]") -> None:
     """Add grades, trials and commands to a bound_report.
 
-    models, and sampled, the rows of each data file, are in the report's order. how: options that make a command read
-    the same rows. Models and pairs get `ratio` (gamma / gamma_MAX about the mean), `grade`, `rows_tried`, `share_tried`
-    (of labels that approx changes) or, for regression, `spread_tried` (root mean square difference by the spread of
-    the values), and `next` (commands, the best first); a model does on data files only, if there are some.
+    models, and sampled, the rows of each data file, are in its order. how: options to read the same rows. Models and
+    pairs get `ratio` (gamma / gamma_MAX about the mean), `grade`, `rows_tried`, `share_tried` (of labels that approx
+    changes) or `spread_tried` (regression's root mean square difference by the values' spread), and `next` (commands,
+    the best first); models only without data files.
     """
     # None for a compiled model or a reduced set.
     exact = (each.vectors is not None and each.fingerprint is None for each in models)
@@ -65,7 +65,6 @@ def _advise(
     measured: "Comparison | None",
     how: "Sequence[str]",
 ) -> None:
-    """Add a trial and commands to facts, of a model (of_model itself) or of a model on a data file."""
     if trial is not None and measured is not None and isfinite(measured.share):
         facts["rows_tried"] = measured.rows
         facts["spread_tried" if model.header.regression else "share_tried"] = measured.share
@@ -89,7 +88,7 @@ def _advise(
 
 
 def _for_bench(how: "Sequence[str]", test: str) -> "list[str]":
-    """Return the options and the rows of a bench, which reads labelled rows of index:value pairs alone."""
+    """Serve a bench, which reads labelled index:value rows only."""
     if "--dense" not in how and "--unlabelled" not in how:
         return [*how, test]
     return [*(how[how.index("--scale") :] if "--scale" in how else ()), "TEST"]
@@ -100,7 +99,6 @@ def _named(path: str, word: str) -> str:
 
 
 def _choice(facts: dict, trial: Trial, measured: "Comparison | None") -> str:
-    """Return the command that suits the model best: approx, bench (whose chooser tries every method) or predict."""
     source = trial.source
     if refused_by_all(source) is not None or all(each.reason_against(source) is not None for each in methods()):
         return "predict"

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class Drawn(NamedTuple):
-    """Certified model whose proven rows --plot draws. degree: 0 without an expansion. size: bytes of its file."""
+    """Certified model whose proven rows --plot draws. degree: 0 without an expansion. size: of its file."""
 
     words: str
     degree: int
@@ -40,8 +40,7 @@ class Drawn(NamedTuple):
 class Reading:
     """How `bound` reads data files, and what it has read.
 
-    models: of all model files. drawn: models whose proven rows --plot draws. sampled: evenly spread rows of each data
-    file, at most ROWS.
+    models: of all model files. drawn: by --plot. sampled: at most ROWS evenly spread rows per data file.
     """
 
     def __init__(self, options: "BoundOptions", progress: Progress):
@@ -61,8 +60,8 @@ def bound_report(reading: Reading) -> dict:
     """Measure data files and models, and every model on every data file.
 
     Return {"fastsvm": version, "data": [...], "models": [...], "pairs": [...], "seconds": ...}, in the order of the
-    paths. Norms are not squared. Raises DataFormatError, ModelFormatError, FileError, and UsageError for options that
-    conflict with the files.
+    paths; norms are not squared. Raises DataFormatError, ModelFormatError, FileError, and UsageError for options that
+    conflict.
     """
     options, paths = reading.options, reading.options.data_or_model
     start = monotonic()
@@ -136,7 +135,7 @@ def _models_to_draw(path: str, model: Model, quiet: bool) -> "list[Drawn]":
 
 @contextmanager
 def _seekable(paths: Sequence[str]) -> "Iterator[list[str]]":
-    """Yield the paths, with pipes copied to files: data is read twice."""
+    """Copy pipes to files: data is read twice."""
     import shutil
     import tempfile
     from contextlib import ExitStack

@@ -1,4 +1,4 @@
-"""The screen of `bound`: for each data file, model, or model on a data file, the grade, the next command, and facts."""
+"""The screen of `bound`: grade, next command, and facts."""
 
 import sys
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ _CENTERS = {"origin": "origin", "mean": "mean", "own": "own centers"}
 
 
 def show_report(report: dict) -> None:
-    """Print a `bound_report` with its advice: of every model on a data file or, without both, of every file."""
+    """Print a `bound_report` with its advice: of models on data files or, without both, of every file."""
     for title, facts, lines in _blocks(report):
         grade = grade_line(facts)
         head = [Text(title, "bold"), *([] if grade is None else [Text(f"  grade: {grade}")])]

@@ -28,15 +28,12 @@ _DOUBTFUL = 0.01
 
 
 class Bytes(click.ParamType):
-    """Type of an option that is a number of bytes: 32768, 32K or 1M; K is 1,024."""
+    """Number of bytes: 32768, 32K or 1M; K is 1,024."""
 
     name = "bytes"
 
     def convert(self, value: "str | int", parameter: "click.Parameter | None", context: "click.Context | None") -> int:
-        """Return the number of bytes.
-
-        Fail unless the value is a number with an optional K or M.
-        """
+        """Return the number, or fail."""
         found = re.fullmatch(r"([1-9][0-9]{0,11})([kKmM]?)", str(value))
         if found is None:
             self.fail(f"'{value}' found, expected a number of bytes, as 32768 or 32K.", parameter, context)
@@ -100,7 +97,7 @@ class ExportOptions(shared.Options):
     output_file: "str | None" = shared.argument(required=False)
 
     def check(self) -> None:
-        """Raise UsageError for options that conflict."""
+        """Raise UsageError."""
         if "target" not in self.given:
             self.target = splitext(self.output_file or "")[1].removeprefix(".")
             if self.target not in TARGETS:
@@ -192,7 +189,6 @@ def command(**parsed):
 
 
 def _model(options: ExportOptions) -> "tuple[Model, bytes, str]":
-    """Read the model; return it, with the options' range files embedded, its file's content and its fingerprint."""
     from fastsvm_cli.console.scaling import embedded_scaling, read_range
     from fastsvm_cli.models import check_start, parse_model
     from fastsvm_cli.text.fingerprint import fingerprint

@@ -24,11 +24,10 @@ def fitted(
     model_file: str,
     report: "TextIO | None",
 ) -> "Model":
-    """Return the model of at most `most` bytes that changes the fewest labels.
+    """Return the model of at most `most` bytes that changes the fewest labels. Raises ModelFormatError if none fits.
 
-    real_bytes: bytes of a number. size_of: returns the bytes of a model's tables. rows: to compare labels on; by
-    default, the support vectors. report: stream for a line per attempt, or None. Raises ModelFormatError if nothing
-    fits.
+    real_bytes: of a number. size_of: bytes of a model's tables. rows: to compare labels on; default: support vectors.
+    report: stream for a line per attempt, or None.
     """
     from fastsvm_cli.comparisons.agreement import agreement
     from fastsvm_cli.text.numbers import size_text
@@ -107,7 +106,7 @@ def _compiled(source: "SourceModel", name: str, given: "dict[str, int]", model_f
 
 
 def exact_source(text: bytes, fingerprint: str, path: str) -> "SourceModel":
-    """Return the exact model that --fit compiles; raise ModelFormatError for a compiled one."""
+    """Return the exact model of --fit; raise ModelFormatError for a compiled one."""
     from fastsvm_cli.methods.method import SourceModel
     from fastsvm_cli.models import parse_libsvm
 

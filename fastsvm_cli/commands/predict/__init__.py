@@ -172,10 +172,7 @@ def _resumable_output(
 
 
 class Summary:
-    """Messages of a run besides output lines: notes, warnings and the summary.
-
-    digest: checksum of the model file. rows_before: number of rows that an earlier run answered.
-    """
+    """A run's notes, warnings and summary. digest: of the model file. rows_before: answered by an earlier run."""
 
     def __init__(self, options: PredictOptions, predictor: "Predictor", digest: str):
         self.options, self.predictor, self._digest = options, predictor, digest
@@ -201,10 +198,7 @@ class Summary:
             self.say(line)
 
     def end(self, counts: "RunCounts", fields: int = -1) -> None:
-        """Print warnings and the summary; exit with 3 if --max-disagreement is exceeded.
-
-        fields: number of values in a row of --dense, -1 if unknown.
-        """
+        """Print warnings and the summary; exit with 3 beyond --max-disagreement. fields: of a --dense row, or -1."""
         self._tell(counts, fields)
         limit, upper = self.options.max_disagreement, self._upper(counts)
         if limit is None or upper is None or upper <= limit:
@@ -273,7 +267,6 @@ class Summary:
         )
 
     def _upper(self, counts: "RunCounts") -> "float | None":
-        """Return the upper bound of the share of labels that differ, from --audit; None without it."""
         if self.options.audit is None:
             return None
         from fastsvm_cli.comparisons.sampled import upper_bound

@@ -23,8 +23,8 @@ def fallback(
 ) -> "Fallback | None":
     """Return the exact model of a certified one, loaded when first needed; None without `file`.
 
-    Check its fingerprint before any output if `wait`, else in parallel. open_rows: whether open rows are written, which
-    also needs a certified model. Raises UsageError and ModelFormatError.
+    Its fingerprint is checked before any output if `wait`, else in parallel. open_rows: whether these are written,
+    which also needs a certified model. Raises UsageError and ModelFormatError.
     """
     import click
 
@@ -44,10 +44,9 @@ def fallback(
 
 
 def audit(model: "Model", model_file: str, file: "ExactFile | None", share: float, seed: int, wait: bool) -> "Audit":
-    """Return the sample of rows that the exact model answers too.
+    """Return the sample of rows that the exact model, of `file` or in the model, answers too.
 
-    The exact model is the one of `file`, or else the one that the model holds. wait: as in `fallback`. Raises
-    UsageError and ModelFormatError.
+    wait: as in `fallback`. Raises UsageError and ModelFormatError.
     """
     import click
 
@@ -97,7 +96,7 @@ def _require_certificates(model: "Model", model_file: str, option: str, toleranc
 
 
 class ExactFile:
-    """File that should be a compiled model's source. A thread computes its fingerprint. Raises FileError."""
+    """A compiled model's source; a thread computes its fingerprint. Raises FileError."""
 
     def __init__(self, path: str):
         from threading import Thread
@@ -120,13 +119,13 @@ class ExactFile:
             self._read()
 
     def expect(self, fingerprint: str, model_file: str, wait: bool) -> None:
-        """Set the fingerprint that the exact model must have, and whether to check it before the first row."""
+        """Set the expected fingerprint, and whether to check it before the first row."""
         self._requested, self._model_file, self._wait = fingerprint, model_file, wait
 
     def check(self, at_end: bool = True) -> None:
-        """Raise FileError if the file cannot be read, and ModelFormatError if it is another than expected.
+        """Raise FileError for an unreadable file, ModelFormatError for another than expected.
 
-        at_end: whether to wait for the fingerprint in any case.
+        at_end: wait for the fingerprint in any case.
         """
         if self._checked or (self._thread is not None and self._thread.is_alive() and not self._wait and not at_end):
             return
@@ -138,17 +137,14 @@ class ExactFile:
         self._checked = True
 
     def load(self) -> "ExactModel":
-        """Read the exact model.
-
-        Raises ModelFormatError or FileError.
-        """
+        """Read the exact model. Raises ModelFormatError or FileError."""
         from fastsvm_cli.models import parse_libsvm
 
         # The source may be a reduced set.
         return parse_libsvm(self.text(), self.path).plain()
 
     def text(self) -> bytes:
-        """Return the file's content; call once. Raises ModelFormatError and FileError."""
+        """Return the content, once. Raises ModelFormatError and FileError."""
         from fastsvm_cli.text.fingerprint import fingerprint
         from fastsvm_cli.text.read_rows import read_bytes
 
@@ -175,7 +171,7 @@ class ExactFile:
             self._error = error
 
     def buffers(self) -> "Iterator[bytes]":
-        """Yield the file's bytes in buffers, and store those of a pipe or small file for `text`."""
+        """Yield the file's bytes, and keep those of a pipe or small file for `text`."""
         from fastsvm_cli.models import check_start
         from fastsvm_cli.text.read_rows import read_buffers
 

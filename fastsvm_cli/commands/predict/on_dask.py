@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def predict_on_dask(options: "PredictOptions", new_summary: "Callable[..., Any]") -> None:
-    """Predict on a Dask cluster as the options say; raise FastsvmError. new_summary: the class Summary."""
+    """Predict on a Dask cluster; raise FastsvmError. new_summary: the class Summary."""
     from fastsvm_cli.cluster.blocks import absolute
     from fastsvm_cli.cluster.run import PartsMissing, run
     from fastsvm_cli.cluster.work import File, Job

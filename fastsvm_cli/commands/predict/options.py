@@ -128,7 +128,7 @@ class PredictOptions(shared.DataOptions):
     output_file: "str | None" = shared.argument(required=False)
 
     def check(self) -> None:
-        """Raise UsageError for options that conflict."""
+        """Raise UsageError."""
         self.start = monotonic()
         if self.test_file == "-" and self.model_file == "-":
             raise click.UsageError("TEST_FILE and MODEL_FILE cannot both be standard input.")
@@ -180,12 +180,12 @@ class PredictOptions(shared.DataOptions):
 
     @property
     def outputs(self) -> "list[str]":
-        """Paths of all files that the run writes."""
+        """All files that the run writes."""
         return [self.output, *(file for file in (self.open_file, self.outside_file) if file is not None)]
 
     @property
     def inputs(self) -> "list[str]":
-        """Paths of all files that the run reads."""
+        """All files that the run reads."""
         files = (self.test_file, self.model_file, self.exact_file, self.scale_file, self.y_scale_file)
         return [file for file in files if file is not None]
 
@@ -279,15 +279,11 @@ class PredictOptions(shared.DataOptions):
 
     @property
     def _falls_back(self) -> bool:
-        """Whether --exact evaluates open rows."""
         return self.exact_file is not None and self.audit is None
 
     @property
     def _checked_first(self) -> bool:
-        """Whether --exact is checked before any output.
-
-        A regular output file is not replaced after an error, so that it need not be.
-        """
+        """An error keeps a regular output file: no need."""
         return self.resume or not all(map(_is_plain_file, self.outputs))
 
     def made_with(self, digest: str, scaling: "Scaling | None") -> dict:

@@ -20,7 +20,7 @@ _HEADER_BYTES = 1 << 24
 
 
 class ApproxOptions(MethodOptions):
-    """Options of ``fastsvm approx``. replaces_certified: whether a certified model has the default output's name."""
+    """Options of ``fastsvm approx``. replaces_certified: a certified model has the default output's name."""
 
     suffix = ".approx"
     center: "str | None" = option(
@@ -83,20 +83,20 @@ class ApproxOptions(MethodOptions):
     quiet: bool = shared.quiet()
 
     def check(self) -> None:
-        """Raise UsageError for options that conflict."""
+        """Raise UsageError."""
         if self.dask is not None and not self.certify:
             raise UsageError(f"{spelled('dask')} shares the sums of a certificate: it goes with {spelled('certify')}.")
         shared.check_dask(self.dask)
         shared.check_y_scale(self.scale_file, self.y_scale_file)
 
     def begin(self) -> None:
-        """Check files and set threads, as for every method."""
+        """Check files and set threads."""
         named = self.output_file is not None
         super().begin()
         self.replaces_certified = not named and _is_certified(self.output_file)
 
     def check_model(self, model: "ExactModel") -> None:
-        """Raise UsageError for options that conflict with the model."""
+        """Raise UsageError."""
         gaussian, kernel = model.header.kernel_type == "rbf", model.header.kernel_type
         if self.center is not None and not gaussian:
             raise UsageError(
@@ -122,7 +122,7 @@ class ApproxOptions(MethodOptions):
                 raise UsageError(f"{both} compress a matrix: they go with degree 2.")
 
     def check_size(self, size: int) -> None:
-        """Raise ModelFormatError for a compiled model beyond ``--max-size``."""
+        """Raise ModelFormatError beyond ``--max-size``."""
         from fastsvm_cli.errors import ModelFormatError
         from fastsvm_cli.text.numbers import size_text
 
@@ -132,7 +132,7 @@ class ApproxOptions(MethodOptions):
             raise ModelFormatError(self.model_file, why)
 
     def better(self, compiled: "Model") -> str:
-        """Return options that would make the compiled model agree more."""
+        """Return options that make models agree more."""
         gaussian = compiled.header.kernel_type == "rbf"
         ways = (
             ["a larger --rank"] * (self.rank is not None)
@@ -152,10 +152,7 @@ class Approx(Method):
     Options = ApproxOptions
 
     def compile(self, run: Run, progress: Progress) -> Made:
-        """Expand every decision function.
-
-        Raises ModelFormatError for models that have no expansion.
-        """
+        """Expand every decision function. Raises ModelFormatError without an expansion."""
         from contextlib import ExitStack
 
         from fastsvm_cli.methods.approx.expansion import compile_maclaurin
@@ -187,13 +184,13 @@ class Approx(Method):
         return Made(model)
 
     def reason_against(self, model: "ExactModel") -> "str | None":
-        """Return why the kernel has no expansion, or None."""
+        """See Method."""
         from fastsvm_cli.methods.approx.expansion import reason_against
 
         return reason_against(model)
 
     def search(self, model: "ExactModel", setting: Setting) -> Search:
-        """Look for the least degree with one center, then for the fewest centers, then for proven labels."""
+        """Look for the least degree with one center, then the fewest centers, then proven labels."""
         import fastsvm_cli.methods.approx.certificates as certificates
         from fastsvm_cli._native import MAX_DEGREE, used_indices
         from fastsvm_cli.methods.approx.costs import certify_seconds, coefficient_count, file_bytes
@@ -243,7 +240,6 @@ METHOD = Approx()
 
 
 def _is_certified(path: str) -> bool:
-    """Return whether a file is an expansion with radii, by its header."""
     from os.path import isfile
 
     if not isfile(path):

@@ -1,4 +1,4 @@
-"""Certificates of Maclaurin models (bounds.py), and their sums (native/models/degree_norms.h), on any processes."""
+"""Certificates of Maclaurin models (bounds.py), on any processes."""
 
 from collections.abc import Callable, Iterable, Sequence
 from itertools import combinations_with_replacement
@@ -21,10 +21,7 @@ if TYPE_CHECKING:
 
 
 class PairSums:
-    """Sums of a certificate over pairs of support vectors, in parts of about a second at most.
-
-    Thread-safe; pickles as its arrays.
-    """
+    """Sums of a certificate over pairs of support vectors, in parts of a second. Thread-safe; pickles as its arrays."""
 
     def __init__(self, *arrays: Any, sparse: bool):
         """Take arguments of _native.DegreeNormParts.sparse or .dense."""
@@ -42,7 +39,7 @@ class PairSums:
             return self._parts
 
     def here(self, on_progress: "Callable[[float], None] | None") -> "list[float]":
-        """Return the totals, computed by this process's threads."""
+        """Return the totals, computed by this process."""
         *_, first, last = self._arrays
         found = [[0.0] * (last - first + 2)]
         for part in range(len(self.parts)):
@@ -66,7 +63,7 @@ AddUp = Callable[[PairSums, "Callable[[float], None] | None"], "list[float]"]
 
 
 def totals(sums: "Iterable[list[float]]") -> "list[float]":
-    """Add up parts in order, as the core does and the proof counts."""
+    """Add up parts in order, as the proof counts."""
     out: list[float] = []
     for part in sums:
         out = [total + each for total, each in zip(out or [0.0] * len(part), part)]
@@ -79,7 +76,7 @@ ENTRY_COST = 25  # of a product of sparse entries, in dense ones
 
 
 def certified_degree(degree: int, gaussian: bool) -> int:
-    """Return the highest degree of which a certificate has a norm of its own."""
+    """Return the highest degree with a norm of its own in certificates."""
     return degree + 5 if gaussian else max(degree, 1)
 
 
@@ -113,10 +110,9 @@ def certificate(
     on_progress: "Callable[[float], None] | None",
     add_up: "AddUp | None" = None,
 ) -> Certificate:
-    """Certify one expansion of x (n, d), sparse, with coefficients a, about `point`.
+    """Certify one expansion of sparse x (n, d), coefficients a (n), about `point` (d).
 
-    total, stored: packed coefficients as computed and as stored; of a compressed M (rank > 0), only the constant and v
-    are compared. add_up: sums over pairs, by default in this process.
+    total, stored: packed coefficients as computed and as stored; if `rank` > 0, only the constant and v are compared.
     """
     n, d = x.shape
     degree = len(factors) - 1
@@ -160,7 +156,7 @@ def certificate(
 
 
 def squared_norms(x: scipy.sparse.csr_matrix, point: np.ndarray) -> np.ndarray:
-    """Return |x~|^2 (n), x~ = x - point, for the rows of a sparse x, from differences."""
+    """Return |x_i - point|^2 (n), from differences."""
     n, d = x.shape
     out = np.empty(n)
     size = max(1, BLOCK_CELLS // max(d, 1))
@@ -181,10 +177,7 @@ def degree_norms(
     on_progress: "Callable[[float], None] | None",
     add_up: "AddUp | None" = None,
 ) -> "tuple[list[float], np.ndarray]":
-    """Return the computed squares W_first^2, ..., W_last^2, W_{>last}^2, and lengths (n).
-
-    Products of the lengths bound errors of inner products (bounds.degree_norm).
-    """
+    """Return the computed squares W_first^2 to W_last^2 and W_{>last}^2, and the lengths r (n) of B43."""
     n, d = x.shape
     counts = np.bincount(x.indices, minlength=d)
     if n * d <= DENSE_CELLS and not _is_sparse(counts, n):
@@ -217,7 +210,6 @@ def _is_sparse(counts: np.ndarray, n: int) -> bool:
 
 
 def _orderings(d: int, degree: int) -> np.ndarray:
-    """Return how often each packed entry occurs in the symmetric tensor."""
     counts = []
     for k in range(degree + 1):
         if k == 2:
@@ -291,6 +283,6 @@ def _in_order(
 
 
 def _sums(pairs: PairSums, first: int, last: int) -> "list[list[float]]":
-    """Return the sums of the parts first, ..., last - 1 by one thread: Dask runs one per task."""
+    """Use one thread: Dask runs one per task."""
     with threads_here(1):
         return [pairs.parts.sums(part) for part in range(first, last)]

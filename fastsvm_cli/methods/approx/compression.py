@@ -26,10 +26,8 @@ def compress(
 ) -> "tuple[int, np.ndarray, float] | None":
     """Compress M to its largest eigenvalues.
 
-    Return (rank, stored c, v, lambda, q, upper bound of the loss's spectral norm; infinite unless `proven`), or None if
-    M itself is no larger (B36 of PROOFS.md).
-
-    tolerance: largest change of e^{-gamma |z~|^2} z~'Mz~ for |z~|^2 <= largest.
+    Return (rank, stored c, v, lambda, q, upper bound of |loss|_2, infinite unless `proven`; B36 of PROOFS.md), or None
+    if M itself is no larger. tolerance: largest change of e^{-gamma |z~|^2} z~'Mz~ for |z~|^2 <= largest.
     """
     if rank is not None and _no_fewer(min(rank, d), d):
         return None
@@ -72,7 +70,7 @@ def compress(
 
 
 def _spectral_norm(R: np.ndarray) -> float:
-    """Bound |R|_2 from above, R symmetric (B36). Overwrite R."""
+    """Bound |R|_2, R symmetric (B36). Overwrite R."""
     d = len(R)
     size = float(np.max(np.abs(R), initial=0.0))
     if size == 0 or not np.isfinite(size):
@@ -103,7 +101,7 @@ def _no_fewer(rank: int, d: int) -> bool:
 def _largest(
     M: np.ndarray, rank: "int | None", enough: "Callable[[float], bool]"
 ) -> "tuple[np.ndarray, np.ndarray] | None":
-    """Return eigenvalues and vectors by Lanczos' method; None on failure, or if a full decomposition is faster."""
+    """Return eigenvalues and vectors by Lanczos; None on failure, or if a full decomposition is faster."""
     from scipy.sparse.linalg import ArpackError, eigsh
 
     d = len(M)

@@ -14,12 +14,12 @@ def packed_size(k: int, d: int) -> int:
 
 
 def coefficient_count(d: int, degree: int) -> int:
-    """Return the number of coefficients of a polynomial of d variables."""
+    """Return the coefficients of a polynomial of d variables."""
     return sum(packed_size(k, d) for k in range(degree + 1))
 
 
 def compressed_count(d: int, rank: int) -> int:
-    """Return the number of coefficients of degree 2 with a matrix of this rank."""
+    """Return the coefficients of degree 2 with a matrix of this rank."""
     return 1 + d + rank * (1 + d)
 
 
@@ -29,5 +29,5 @@ def file_bytes(header: Header, features: int, degree: int, expansions: int = 1) 
 
 
 def certify_seconds(header: Header, features: int) -> float:
-    """Return the estimated seconds of a certificate."""
+    """Estimate the seconds of a certificate."""
     return header.total_sv**2 * features / 2 / _CERTIFY_OPERATIONS * max(1, header.nr_class - 1)

@@ -1,7 +1,4 @@
-"""Maclaurin expansion (Claesen, De Smet, Suykens, De Moor, section 3).
-
-Import numpy only where needed: loading it would take most of the time.
-"""
+"""Maclaurin expansion (Claesen, De Smet, Suykens, De Moor, section 3). Imports numpy only where needed: it is slow."""
 
 from array import array
 from collections.abc import Callable, Iterator, Sequence
@@ -63,11 +60,10 @@ def compile_maclaurin(
 ) -> Model:
     """Expand every decision function to `degree` (1 to 4; default 2, or a finite kernel's own).
 
-    center: "mean" of the support vectors (default), "origin" (as in the paper) or "pair" (mean per pair); RBF only.
-    single: whether to store single precision; by default, for RBF. certify: prove a radius. clusters: number of
-    centers. rank: eigenvalues of M to keep; tolerance: largest change of a decision value by dropping others, for rows
-    as near the center as the support vectors. add_up: computes sums of a certificate. Raises ModelFormatError for
-    kernels without expansion, and TooLargeError.
+    center: "mean" of the support vectors (default), "origin" or "pair" (mean per pair); RBF only. single: precision
+    stored; by default for RBF. clusters: number of centers. rank: eigenvalues of M to keep; tolerance: largest change
+    of a decision value by dropping others, for rows as near the center as the support vectors. Raises ModelFormatError
+    for kernels without expansion, and TooLargeError.
     """
     header, vectors = model.header, model.vectors
     require(model.path, reason_against(model, degree))
@@ -168,7 +164,7 @@ class _OneExpansion:
             self._numbers = min(self._numbers, compressed_count(d, min(rank or 1, d)))
 
     def work(self, rows: int, clusters: int = 1) -> float:
-        """Estimate the nanoseconds to expand this many rows and certify the result."""
+        """Nanoseconds, estimated."""
         return float(rows * (rows / clusters * 2 * self._certify + self._numbers))
 
     def check_size(self, count: int, clusters: int, max_bytes: float) -> None:
@@ -237,10 +233,7 @@ def own_degree(header: Header) -> int:
 
 
 def _factors(header: Header, degree: int) -> "list[float]":
-    """Return factor_k of K(x, z) = sum_k factor_k (x.z)^k: eqs. (3.7), (3.13) to (3.16).
-
-    For RBF the sum is to be multiplied by e^{-gamma |x|^2 - gamma |z|^2}.
-    """
+    """Return factor_k of K(x, z) = sum_k factor_k (x.z)^k: eqs. (3.7), (3.13) to (3.16)."""
     if header.kernel_type == "rbf":
         return [_power(2 * header.gamma, k) / factorial(k) for k in range(degree + 1)]
     if header.kernel_type == "linear":
@@ -290,7 +283,7 @@ def _about_centers(
     path: str,
     on_progress: "Callable[[float], None] | None",
 ) -> "Iterator[tuple[array[float], list[tuple[int, list[int], list[float]]]]]":
-    """Yield every center with the support vectors to expand about it: (center, [(pair, rows, coefficients)])."""
+    """Yield (center, [(pair, rows, coefficients)])."""
     everything = range(vectors.rows)
     if center == "pair":
         for p, (rows, a) in enumerate(functions):

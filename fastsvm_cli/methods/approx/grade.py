@@ -1,6 +1,6 @@
-"""Trials of approx for ``bound``: how far gamma is from gamma_MAX, what approx changes, what each degree proves.
+"""Trials of approx for ``bound``: gamma / gamma_MAX, what approx changes, what each degree proves.
 
-scripts/measure_grades.py measures the thresholds of gamma.
+scripts/measure_grades.py measures the thresholds.
 """
 
 from collections.abc import Callable
@@ -26,16 +26,16 @@ MOST_BYTES, MOST_SECONDS = 64e6, 30.0
 
 
 class Expanded:
-    """A certified expansion. model: None if skipped. size: bytes of its file. skipped: reason."""
+    """A certified expansion; model is None if `skipped`, a reason. size: bytes of its file."""
 
     def __init__(self, degree: int, model: "Model | None", size: int, skipped: "str | None" = None):
         self.degree, self.model, self.size, self.skipped = degree, model, size, skipped
 
 
 def by_degree(model: ExactModel, on_progress: "Callable[[float], None] | None" = None) -> "list[Expanded]":
-    """Return certified expansions of degrees 1 to 4 (finite kernels: their own), except large and slow ones.
+    """Return certified expansions of degrees 1 to 4 (finite kernels: their own), but for large and slow ones.
 
-    Raises ModelFormatError for kernels without one, and for overflow.
+    Raises ModelFormatError.
     """
     require(model.path, reason_against(model))
     header, features = model.header, len(_native.used_indices(model.vectors))
@@ -66,7 +66,7 @@ def grade(ratio: float) -> str:
 
 
 def gamma_ratio(model: ExactModel) -> float:
-    """Return gamma / gamma_MAX about the mean of the support vectors, for rows as long as these; 0 without a gamma."""
+    """Return gamma / gamma_MAX about the support vectors' mean, for rows as long as these; 0 without a gamma."""
     if model.header.kernel_type != "rbf" or not model.vectors.rows:
         return 0.0
     mean = Mean().add(model.vectors)
@@ -75,9 +75,9 @@ def gamma_ratio(model: ExactModel) -> float:
 
 
 class Trial:
-    """approx at its default degree, compiled in memory.
+    """approx at its default degree. slow: whether a row may take longer than with the exact model.
 
-    model: None if that takes longer than about a second. slow: whether a row may take longer than with the exact model.
+    model: None if compiling takes over a second.
     """
 
     def __init__(self, source: ExactModel):
@@ -100,7 +100,7 @@ class Trial:
             self.slow = questionable_gain(self.model.products, source)
 
     def measure(self, rows: "_native.Chunk") -> "Comparison | None":
-        """Return what approx changes on up to 4,000 evenly spread rows, fewer if the exact model is large."""
+        """Return what approx changes on up to 4,000 evenly spread rows, fewer for large models."""
         if self.model is None or not rows.rows:
             return None
         most = int(max(LEAST_ROWS, _EVALUATE / max(1, len(self.source.vectors.indices))))

@@ -93,7 +93,7 @@ class BorderOptions(MethodOptions):
     quiet: bool = shared.quiet()
 
     def check(self) -> None:
-        """Raise UsageError for options that conflict."""
+        """Raise UsageError."""
         self.suffix = ".density" if self.density else ".border"
         self.of_model = self.bandwidth is None
         if self.target is not None and "samples" in self.given:
@@ -118,7 +118,7 @@ class BorderOptions(MethodOptions):
             raise UsageError(f"--density writes no border: it does not go with {given}.")
 
     def check_model(self, model: "ExactModel") -> None:
-        """Raise UsageError for options that conflict with the model."""
+        """Raise UsageError."""
         from fastsvm_cli.methods.border.signed_distance import needs_rows
 
         if self.raw and not (model.header.classification and model.header.has_probability):
@@ -151,7 +151,7 @@ class Border(Method):
     Options = BorderOptions
 
     def check_model(self, model: "ExactModel", options: BorderOptions) -> None:
-        """Raise ModelFormatError or UsageError for a model without a border, or options that conflict with it."""
+        """Raise ModelFormatError without a border, UsageError for options that conflict with the model."""
         from fastsvm_cli.methods.border.signed_distance import reason_against
         from fastsvm_cli.methods.method import require
 
@@ -159,7 +159,7 @@ class Border(Method):
         options.check_model(model)
 
     def prepare(self, run: Run) -> None:
-        """Read a range file, which a density of fixed bandwidth then includes, and rows."""
+        """Read rows, and a range file, which a density of fixed bandwidth includes."""
         run.read_range()
         if run.scaling is not None and run.options.density and run.options.width is not None:
             from fastsvm_cli.methods.folded_scaling import ScalingToFold
@@ -171,7 +171,7 @@ class Border(Method):
     def compile(self, run: Run, progress: Progress) -> "SampledBorder | Made":
         """Sample the border of a model or, with --bandwidth, of density estimates; or return these.
 
-        Raises FileError for rows that do not do, ModelFormatError for numbers that overflow.
+        Raises FileError for unusable rows, ModelFormatError for overflow.
         """
         from fastsvm_cli.methods.border import density, signed_distance
 
@@ -198,14 +198,14 @@ class Border(Method):
         return signed_distance.compile_density_border(rows, options.model_file, **estimate, **how)
 
     def reason_against(self, model: "ExactModel") -> "str | None":
-        """Return why the model has no border, or None."""
+        """See Method."""
         from fastsvm_cli.methods.border.signed_distance import needs_rows, reason_against
 
         why = "a one-class model found: its border lies between rows, --data"
         return reason_against(model) or (why if needs_rows(model) else None)
 
     def search(self, model: "ExactModel", setting: Setting) -> Search:
-        """Try numbers of samples, of a model with few features: with more, they are slower or alter more labels."""
+        """Try numbers of samples on models with few features: others are slower or alter more labels."""
         from fastsvm_cli._native import used_indices
 
         if len(used_indices(model.vectors)) <= _FEW_FEATURES:

@@ -1,7 +1,7 @@
 """Kernel density estimates as models (Mills).
 
-z gets the class with the larger sum of exp(-|z - x_k|^2 / (2 h^2)). A fixed bandwidth h gives an RBF model: gamma = 1 /
-(2 h^2), coefficients 1 and -1, rho 0. With h solved from a weight W at every z, gamma depends on z.
+z gets the class with the larger sum of exp(-|z - x_k|^2 / (2 h^2)). A fixed h gives an RBF model, gamma = 1 / (2 h^2),
+coefficients 1 and -1, rho 0; with h solved from a weight W, gamma depends on z.
 """
 
 import numpy as np
@@ -53,7 +53,7 @@ def check_weight(weight: float, rows: int, first: int, second: int, path: str) -
 
 
 def density_header(found: "list[int]", classes: np.ndarray, bandwidth: float, probabilities: "float | None") -> Header:
-    """Return a density's LIBSVM header. bandwidth: clipped; 1 for NaN. probabilities: A of every sigmoid (B is 0)."""
+    """Return a density's LIBSVM header. bandwidth: clipped; 1 for NaN. probabilities: A of every sigmoid."""
     bandwidth = min(max(bandwidth, 1e-100), 1e100) if bandwidth == bandwidth else 1.0
     pairs = len(class_pairs(len(found)))
     return Header(
@@ -80,12 +80,10 @@ def compile_density(
     weight: float = 0.0,
     folding: "ScalingToFold | None" = None,
 ) -> Model:
-    """Return an ExactModel for a `bandwidth`, a density model for a `weight`.
+    """Return an ExactModel for a `bandwidth` (needed by `folding`), a density model for a `weight`.
 
-    `folding` needs a `bandwidth`.
-
-    Raises FileError for rows without classes or too few for the weight, ModelFormatError for a scaling that LIBSVM's
-    format cannot hold.
+    Raises FileError for rows without classes or too few for the weight, ModelFormatError for a scaling that does not
+    fold.
     """
     found, classes = classes_of(chunks, path)
     # By class, in file order.

@@ -1,4 +1,4 @@
-"""Decision functions with gradients, of an SVM and of density estimates, and their roots on lines between rows."""
+"""Decision functions with gradients, of SVMs and density estimates, and their roots on lines between rows."""
 
 from typing import Protocol
 
@@ -22,8 +22,8 @@ def roots_between(
 ) -> "tuple[np.ndarray, np.ndarray, np.ndarray]":
     """Find roots of f - level on lines between two rows, by safeguarded Newton steps.
 
-    first, second: (m, d), with f > level and f < level; other pairs are skipped. Return (points (k, d) with |f - level|
-    <= tolerance, gradients (k, d), pair indices (k)).
+    first, second: (m, d), f > level and f < level; other pairs are skipped. Return (points (k, d), |f - level| <=
+    tolerance, gradients (k, d), pair indices (k)).
     """
     at_first, at_second = function.value_and_gradient(first)[0] - level, function.value_and_gradient(second)[0] - level
     pair = np.flatnonzero((at_first > 0) & (at_second < 0))
@@ -71,7 +71,7 @@ class MachineFunction:
         self.norms = row_norms(x)
 
     def value_and_gradient(self, z: np.ndarray) -> "tuple[np.ndarray, np.ndarray]":
-        """Return f(z), (m), and its gradient, (m, d), for rows z (m, d)."""
+        """Return f(z) (m), and its gradient (m, d)."""
         f, gradient = np.empty(len(z)), np.empty(z.shape)
         size = max(1, BLOCK_CELLS // max(len(self.a), 1))
         for at in range(0, len(z), size):
@@ -115,10 +115,7 @@ class DensityFunction:
         self.norms = row_norms(self.x)
 
     def value_and_gradient(self, z: np.ndarray, own: "np.ndarray | None" = None) -> "tuple[np.ndarray, np.ndarray]":
-        """Return R(z), (m), and its gradient, (m, d), for rows z (m, d).
-
-        own: (m), row of x to leave out for each row of z, or -1.
-        """
+        """Return R(z) (m), and its gradient (m, d). own: (m), row of x to leave out for each z, or -1."""
         f, gradient = np.empty(len(z)), np.empty(z.shape)
         size = max(1, BLOCK_CELLS // len(self.y))
         for at in range(0, len(z), size):
@@ -127,7 +124,7 @@ class DensityFunction:
         return f, gradient
 
     def bandwidths(self, z: np.ndarray) -> np.ndarray:
-        """Return the bandwidth at rows z (m, d): (m)."""
+        """Return the bandwidth at each row z: (m)."""
         return np.sqrt(1 / (2 * self._gamma(squared_distances(self.x, self.norms, z - self._center), 1.0)))
 
     def _gamma(self, squares: np.ndarray, counts: "np.ndarray | float") -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Border samples of all pairs: rows, the draws of a pair, and as many samples as requested or as a target needs."""
+"""Border samples of all pairs: rows, a pair's draws, and as many samples as requested or as a target needs."""
 
 from collections.abc import Callable, Sequence
 
@@ -19,7 +19,7 @@ HELD_OUT = 50
 
 
 class BorderRows:
-    """Rows to draw lines between, x (n, d).
+    """Rows x (n, d) to draw lines between.
 
     columns: LIBSVM indices (d). classes: (n), -1 if unknown. positions: (n), in the file.
     """
@@ -33,7 +33,7 @@ class BorderRows:
 
 
 def rows_for(model: ExactModel, chunks: "list[_native.Chunk] | None", rng: np.random.Generator) -> BorderRows:
-    """Draw rows from chunks, by default from the support vectors."""
+    """Draw rows from chunks; default: support vectors."""
     header = model.header
     if chunks is None:
         vectors = model.vectors
@@ -54,7 +54,7 @@ def rows_for(model: ExactModel, chunks: "list[_native.Chunk] | None", rng: np.ra
 def drawn_rows(
     chunks: "list[_native.Chunk]", position: "dict[int, int]", columns: np.ndarray, rng: np.random.Generator
 ) -> BorderRows:
-    """Draw at most CLOUD_ROWS rows, fewer for many features. position: number of each label's class."""
+    """Draw at most CLOUD_ROWS rows, fewer of many features. position: class of each label."""
     total = sum(chunk.rows for chunk in chunks)
     chosen = np.sort(rng.choice(total, _most_rows(total, len(columns)), replace=False))
     rows = _native.Chunk.concatenate(select_rows(chunks, chosen.tolist()))
@@ -63,7 +63,7 @@ def drawn_rows(
 
 
 def positions_among(members: "list[np.ndarray]", positions: np.ndarray) -> "list[np.ndarray]":
-    """Return positions of `positions` in each function's increasing rows, or -1."""
+    """Return `positions` as positions in each function's increasing rows, or -1."""
     out = []
     for mine in members:
         at = np.minimum(np.searchsorted(mine, positions), len(mine) - 1)
@@ -76,7 +76,7 @@ def _most_rows(total: int, d: int) -> int:
 
 
 def looks_one_hot(chunk: _native.Chunk) -> bool:
-    """Return whether most features have one value besides 0, like categories: no row lies between them."""
+    """Return whether most features have one value besides 0: no row lies between categories."""
     indices, values = np.asarray(chunk.indices), np.asarray(chunk.values)
     seen = values != 0
     if not seen.any():
@@ -98,9 +98,9 @@ _FRUITLESS = 20  # rounds without a new sample
 
 
 class Sampler:
-    """Border samples of one pair of classes.
+    """Border samples of a pair of classes.
 
-    points, normals: (n, d), the samples so far. x: (m, d), rows to draw from; f: (m), decision values minus level.
+    points, normals: (n, d). x: (m, d), rows to draw from; f: (m), decision values minus level.
     """
 
     def __init__(
@@ -215,9 +215,8 @@ MOST_SAMPLES = 100_000
 class Sampling:
     """Options of sampling.
 
-    count: samples per pair of classes. target: instead, largest share of labels that differ. tolerance: largest |f -
-    level| at a sample. sampling: "refined", "dense" or "random". local: nearest samples that answer together, if better
-    than one.
+    count: samples per pair; or target: largest share of labels that differ. tolerance: largest |f - level| at a sample.
+    sampling: "refined", "dense" or "random". local: nearest samples that answer together, if better than one.
     """
 
     def __init__(
@@ -238,9 +237,8 @@ class Sampling:
 class SampledBorder:
     """A compiled border.
 
-    measured: number of rows. different: labels that differ on them. parted: whether other rows placed the samples.
-    Numbers of pairs: one_sided, one class wins on all rows; without_root, no root within the tolerance; short, fewer
-    samples than requested.
+    different: labels that differ on `measured` rows; parted: other rows placed the samples. Numbers of pairs:
+    one_sided, one class wins all rows; without_root, within the tolerance; short of the samples requested.
     """
 
     warning = None
@@ -278,7 +276,7 @@ def sample_border(
 ) -> SampledBorder:
     """Sample the borders of decision functions f_p.
 
-    values: f_p at the rows, (rows, pairs). unseen: the same, with each row left out of f_p.
+    values: f_p at the rows, (rows, pairs); unseen: the same, with each row left out of f_p.
     """
     rng, target, on_progress = sampling.rng, sampling.target, sampling.on_progress
     # Half of the rows place samples, the others measure.
@@ -393,7 +391,6 @@ def _labels(task: _native.Task, values: np.ndarray) -> np.ndarray:
 
 
 def _round(model: Model, functions: "Sequence[DecisionFunction]", tolerance: float) -> Model:
-    """Round to single precision if samples stay within the tolerance."""
     rounded = []
     for samples, function in zip(model.samples, functions):
         # The tolerance must hold for decimal numbers, which single precision would round again.

@@ -1,8 +1,8 @@
 """Border samples (Mills, "When Support Vector Machines are just too slow").
 
 Samples b_i have f(b_i) = level and normals n_i = grad f(b_i): f(z) is near level + n_i.(z - b_i) at the nearest b_i.
-They are roots on lines between rows on opposite sides. The paper draws both rows at random; here, one may be a row that
-the samples get wrong, the other near it.
+They are roots on lines between rows on opposite sides, random in the paper; here, one may be a row that the samples get
+wrong, the other near it.
 """
 
 from math import isfinite
@@ -40,8 +40,8 @@ def compile_border(
 ) -> SampledBorder:
     """Sample the border of a classification or one-class model.
 
-    raw: at f = 0 despite probability parameters. chunks: rows to draw from, by default the support vectors. how:
-    arguments of Sampling. Raises ModelFormatError for models without border or gradient, and for overflow.
+    raw: at f = 0 despite probability parameters. chunks: rows to draw from; default: support vectors. how: of Sampling.
+    Raises ModelFormatError for models without border or gradient, and for overflow.
     """
     header = model.header
     require(model.path, reason_against(model))
@@ -95,7 +95,7 @@ def compile_density_border(
     weight: float = 0.0,
     **how: Any,
 ) -> SampledBorder:
-    """Sample the border where two density estimates are equal. how: arguments of Sampling.
+    """Sample the border where two density estimates are equal. how: of Sampling.
 
     Raises FileError for rows without classes or too few for the weight, and for overflow.
     """
@@ -148,5 +148,5 @@ def reason_against(model: ExactModel) -> "str | None":
 
 
 def needs_rows(model: ExactModel) -> bool:
-    """Return whether a model needs rows of data: one-class support vectors lie on one side of the border."""
+    """Return whether a model needs rows: one-class support vectors are on one side of the border."""
     return model.header.svm_type == "one_class"

@@ -71,11 +71,11 @@ class Cascade(Method):
     command_only = Method.command_only | {"unlabelled"}
 
     def check_model(self, model: "ExactModel", options: CascadeOptions) -> None:
-        """Raise ModelFormatError for a model that has no cascade."""
+        """Raise ModelFormatError without a cascade."""
         require(model.path, self.reason_against(model))
 
     def compile(self, run: Run, progress: Progress) -> "Calibration":
-        """Fit stages, and calibrate them on rows. Raises FileError too if the rows are too few."""
+        """Fit stages, and calibrate them on rows. Raises FileError for too few."""
         from fastsvm_cli._native import Chunk
         from fastsvm_cli.methods.cascade.calibration import calibrate
 
@@ -94,7 +94,7 @@ class Cascade(Method):
         )
 
     def reason_against(self, model: "ExactModel") -> "str | None":
-        """Return why the model has no cascade, or None."""
+        """See Method."""
         header = model.header
         if not model.pairs or not header.total_sv:
             return "no support vectors found, expected some"
@@ -107,7 +107,7 @@ class Cascade(Method):
         return None
 
     def search(self, model: "ExactModel", setting: Setting) -> Search:
-        """Try two budgets, calibrated on the rows, that these can show: the smaller one changes fewer labels."""
+        """Try two budgets, calibrated on the rows, that these can show."""
         from fastsvm_cli.comparisons.guarantee import rows_needed
 
         classes = {"each_class": True} if setting.budget.each_class else {}

@@ -1,4 +1,4 @@
-"""Choice and calibration of a cascade's stages on rows."""
+"""Choice and calibration of stages on rows."""
 
 from collections.abc import Callable
 from itertools import combinations
@@ -31,9 +31,9 @@ _TRAINED = 1 / 3
 class Calibration(NamedTuple):
     """A cascade, and its test.
 
-    shares: of the tested rows, answered by each stage, then by the exact model. evaluations: kernel evaluations a row.
-    gain: measured time of the exact model for a run of rows, read from text, over the cascade's. warning: why the
-    guarantee does not hold for other rows, or None.
+    shares: of the tested rows, per stage, then of the exact model. evaluations: kernel evaluations a row. gain: the
+    exact model's time over the cascade's, measured with reading. warning: why the guarantee fails for other rows, or
+    None.
     """
 
     model: Model
@@ -58,9 +58,8 @@ def calibrate(
 ) -> Calibration:
     """Return the cascade of least measured time, if it is faster than the exact model.
 
-    path: of the rows. job: rows predicted by one reading of the model. each_class: whether the budget holds for the
-    labels of every class. Raises FileError if there are too few rows, and ModelFormatError if the exact model is as
-    fast.
+    job: rows predicted by one reading of the model. each_class: whether the budget holds per class. Raises FileError
+    for too few rows, ModelFormatError if the exact model is as fast.
     """
     progress = on_progress or (lambda share, words="": None)
     rng = np.random.default_rng(seed)
@@ -134,7 +133,7 @@ def _require_rows(path: str, model: ExactModel, counted: "list[int]", needed: in
 
 
 def _warning(model: ExactModel, rows: _native.Chunk) -> "str | None":
-    """Return a warning if the rows are those that the model was trained on: they hold its support vectors."""
+    """Warn of the model's training rows: they hold its support vectors."""
     found = int(among(model.vectors, rows).sum())
     if found <= _TRAINED * model.vectors.rows:
         return None
@@ -147,7 +146,7 @@ def _warning(model: ExactModel, rows: _native.Chunk) -> "str | None":
 def _parts(
     rows: _native.Chunk, budget: float, confidence: float, each_class: bool, rng: np.random.Generator
 ) -> "list[_native.Chunk]":
-    """Return rows to fit, to choose by, and to test: as many as allow the most to differ, with none to spare."""
+    """Return rows to fit, choose by, and test: as many as allow the most to differ, none to spare."""
     order = rng.permutation(rows.rows).tolist()
     tested = int(_TESTED * rows.rows)
     if not each_class:
@@ -164,7 +163,7 @@ class _Run(NamedTuple):
 
 
 class _Answers:
-    """Each stage's answers at rows, and whether they differ from the exact model's.
+    """Each stage's answers at rows, and whether they differ from the exact ones.
 
     left: the cascade that leaves every row to the exact model, which decides near zero without a proof.
     """
@@ -202,7 +201,7 @@ def _winners(model: Model, rows: _native.Chunk) -> np.ndarray:
 
 
 def _choose(candidates: Candidates, costs: StageCosts, answers: _Answers, budget: float) -> "tuple[int, ...]":
-    """Return the stages of least time, at the loosest threshold that keeps half of the budget."""
+    """Take the loosest threshold that keeps half of the budget."""
     allowed = int(budget / 2 * answers.rows)
     best: tuple[int, ...] = (0,)
     least = np.inf

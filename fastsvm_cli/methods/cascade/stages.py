@@ -1,10 +1,8 @@
 """Candidate stages of a cascade: least squares fits of the decision functions.
 
-Two families: polynomials of the row, of degree 1 to 3; and a linear function with kernel values of 16, 32, ... support
-vectors, each set a part of the next, so that a row's kernel values serve all stages. Vectors are chosen by orthogonal
-matching pursuit (Pati, Rezaiifar and Krishnaprasad 1993) on the normal equations.
-
-Times of stages, of the exact model, and of reading are measured.
+Polynomials of degree 1 to 3; and a linear function with kernel values of 16, 32, ... support vectors, each set in the
+next, so that kernel values serve later stages, chosen by orthogonal matching pursuit (Pati, Rezaiifar and Krishnaprasad
+1993) on the normal equations. Times are measured.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -35,9 +33,9 @@ Run = tuple[Callable[[], object], float]
 
 
 def seconds_of(runs: "Sequence[Run]") -> "list[float]":
-    """Return processor seconds of each run on one thread: the least of several, by turns.
+    """Return processor seconds of each run on one thread, the least of several, by turns.
 
-    Tests replace this function by one that counts operations: no result of theirs may depend on the machine.
+    Tests count operations instead: no result of theirs may depend on the machine.
     """
     least = [float("inf")] * len(runs)
     with threads_here(1):
@@ -50,7 +48,7 @@ def seconds_of(runs: "Sequence[Run]") -> "list[float]":
 
 
 class StageCosts:
-    """Seconds of a row in each stage and in the exact model, with its share in reading the stages."""
+    """Seconds of a row in each stage and the exact model, with its share in reading the stages."""
 
     def __init__(
         self,
@@ -61,11 +59,7 @@ class StageCosts:
         margins: np.ndarray,
         job: int,
     ):
-        """Time all candidates.
-
-        left: the cascade that leaves every row after the first one. margins: of the rows, in the last. job: rows of a
-        run.
-        """
+        """Time all candidates. left: the cascade that leaves every row after the first. job: rows of a run."""
         some = _spread(rows, _STAGE_ROWS)
         # The exact model gets the rows of small margins, whose labels take longer.
         hard = _spread(rows.select(np.sort(np.argsort(margins)[: -(-rows.rows // _HARD)]).tolist()), _STAGE_ROWS)
@@ -94,7 +88,7 @@ class StageCosts:
         ]
 
     def of(self, stages: "tuple[int, ...]", reached: "Sequence[float]") -> float:
-        """Return seconds of a row. reached: share of the rows that reach each stage, and the exact model."""
+        """Return seconds of a row. reached: share of rows that reach each stage, and the exact model."""
         total = reached[-1] * self._exact
         for before, stage, share in zip((-1, *stages), stages, reached):
             total += share * self._after.get((before, stage), self._alone[stage]) + self._reading[stage]
@@ -102,10 +96,7 @@ class StageCosts:
 
 
 def gain_of(exact: ExactModel, cascade: Model, reached: "Sequence[float]", rows: _native.Chunk, job: int) -> float:
-    """Return the exact model's time for a run of `job` rows over the cascade's, both with reading.
-
-    reached: as in StageCosts.of.
-    """
+    """Return the exact model's time over the cascade's for `job` rows, with reading. reached: as in StageCosts.of."""
     some = _spread(rows, min(rows.rows, _ROWS))
     text, *models = _native.format_rows(some), exact.to_text(), cascade.to_text()
     its, mine = exact.decisions(LABELS), cascade.decisions(LABELS)
@@ -126,7 +117,6 @@ def gain_of(exact: ExactModel, cascade: Model, reached: "Sequence[float]", rows:
 
 
 def _spread(rows: _native.Chunk, count: int) -> _native.Chunk:
-    """Return rows at even distances, `count` of them; each several times, if there are fewer."""
     return rows if rows.rows == count else rows.select([at * rows.rows // count for at in range(count)])
 
 
@@ -164,7 +154,7 @@ class Candidates:
         self.stages: list[_native.CascadeStage] = []
 
     def cascade(self, model: ExactModel, stages: "list[_native.CascadeStage] | None" = None) -> _native.Cascade:
-        """Return the core's cascade of these stages, by default all candidates."""
+        """Return the core's cascade of these stages; default: all."""
         its = self.stages if stages is None else stages
         return _native.Cascade(model.svm_model, self.chosen, self.features, self.center, self.longest, its)
 
@@ -177,10 +167,9 @@ def fit_stages(
     rng: np.random.Generator,
     on_progress: "Callable[[float], None] | None" = None,
 ) -> Candidates:
-    """Return candidates fitted to the model's values at `rows` and at its support vectors.
+    """Return candidates fitted at `rows`, without far outliers, and at the support vectors.
 
-    Their unit is their error at the rows `held_out`. Far outliers are left out. path: of the rows. Raise
-    ModelFormatError or FileError for numbers too large.
+    Their unit is their error at the rows `held_out`. Raises ModelFormatError or FileError for numbers too large.
     """
     points = _Points(model, rows, path, rng)
     rows, held_out = points.without_outliers(rows), points.without_outliers(held_out)
@@ -198,7 +187,7 @@ def fit_stages(
 
 
 def _add(out: Candidates, points: "_Points", degree: int, weights: np.ndarray, vectors: int) -> None:
-    """Add a stage. weights: (terms, pairs), those of the vectors last."""
+    """weights: (terms, pairs), those of the vectors last."""
     terms = len(weights) - vectors
     numbers = points.tensors(degree, weights[:terms]), weights[terms:].T
     # The file has single precision.
@@ -209,7 +198,6 @@ def _add(out: Candidates, points: "_Points", degree: int, weights: np.ndarray, v
 
 
 def _polynomials(points: "_Points", errors: "_Errors") -> "Iterator[tuple[int, np.ndarray, np.ndarray]]":
-    """Yield fits of polynomials, (degree, weights, scale) each; scale is the error of each pair."""
     if not points.degrees:
         return
     basis = points.basis(max(points.degrees))
@@ -248,16 +236,11 @@ def _add_vectors(
 
 
 class _Errors:
-    """Errors of fits at rows that they have not seen."""
-
     def __init__(self, model: ExactModel, rows: _native.Chunk):
         self._rows, self._values = rows, exact_values(model, rows)
 
     def scales(self, basis: "Basis", fits: "list[tuple[Any, np.ndarray]]") -> "list[np.ndarray]":
-        """Return the error of each pair, (pairs), for each fit: (its terms, weights).
-
-        It is the root mean square where a sign is in doubt, among the nearer half of the rows.
-        """
+        """Return errors, (pairs), per fit (terms, weights): root mean squares over the rows nearer to 0."""
         sizes = np.abs(self._values)
         near = sizes <= np.median(sizes, axis=0)
         sums, at = [np.zeros(sizes.shape[1]) for _ in fits], 0
@@ -320,7 +303,7 @@ class _Points:
         ]
 
     def without_outliers(self, rows: _native.Chunk) -> _native.Chunk:
-        """Return the rows whose monomials do not overflow, nor drown the others'; raise FileError if there are none."""
+        """Return the rows whose monomials do not overflow, nor drown the others'; raise FileError for none."""
         with np.errstate(over="ignore"):
             near = [(np.abs(block) <= _FARTHEST).all(1) for block in self.basis(self.linear)(rows)]
         usable = np.isfinite(rows.squared_norms) & np.concatenate(near)
@@ -329,7 +312,6 @@ class _Points:
         return rows if usable.all() else rows.select(np.flatnonzero(usable).tolist())
 
     def basis(self, degree: int) -> Basis:
-        """Return monomials up to `degree`, as packed as tensors, of standardized features."""
         features = np.array(self.features)
 
         def blocks(rows: _native.Chunk) -> "Iterator[np.ndarray]":
@@ -346,7 +328,7 @@ class _Points:
         return blocks
 
     def tensors(self, degree: int, weights: np.ndarray) -> np.ndarray:
-        """Return packed symmetric tensors about the center, (pairs, terms), of weights (terms, pairs) of monomials."""
+        """Return packed symmetric tensors about the center, (pairs, terms)."""
         d = len(self.features)
         scale = [np.ones(1)]
         inverse = (1 / self.spread)[None]
@@ -356,7 +338,7 @@ class _Points:
         return np.ascontiguousarray((weights * np.concatenate(scale)[:, None]).T)
 
     def normal_equations(self, basis: Basis) -> "tuple[np.ndarray, np.ndarray]":
-        """Return weighted sums of the terms' products, (terms, terms), and with the targets, (terms, pairs)."""
+        """Return (terms, terms) and (terms, pairs), the latter with the targets."""
         gram: np.ndarray | None = None
         for (part, values), share in zip(self.parts, (1.0, _SUPPORT_VECTOR_WEIGHT)):
             at = 0
@@ -376,8 +358,6 @@ class _Points:
 
 
 class _Candidates:
-    """Support vectors to choose from."""
-
     def __init__(self, model: ExactModel, points: _Points, rng: np.random.Generator):
         self.which: list[int] = []
         if model.kernel.type != "rbf" or not 1e-100 < model.kernel.gamma < 1e100:  # SingleTiles::holds
@@ -390,8 +370,6 @@ class _Candidates:
         self._kernel = _native.KernelMatrix(model.kernel, model.vectors.select(self.which))
 
     def basis(self, before: Basis) -> Basis:
-        """Return the terms of `before`, then kernel values."""
-
         def blocks(rows: _native.Chunk) -> "Iterator[np.ndarray]":
             at = 0
             for block in before(rows):
@@ -406,8 +384,8 @@ class _Candidates:
 class _Pursuit:
     """Orthogonal matching pursuit.
 
-    It takes the first `forced` terms (those of full rank), then the term that takes most from the residuals of all
-    targets, up to `most` times. order: of the terms. A partial Cholesky factor solves the equations of every prefix.
+    Takes the first `forced` terms (those of full rank), then those that take most from all targets' residuals, up to
+    `most` times. A partial Cholesky factor solves every prefix of `order`.
     """
 
     def __init__(self, gram: np.ndarray, product: np.ndarray, forced: int, most: int):
@@ -450,7 +428,7 @@ class _Pursuit:
         self._factor, self._solved = factor, np.array(solved)
 
     def weights(self, count: int) -> np.ndarray:
-        """Return the solution of the first `count` terms of `order`: (count, targets)."""
+        """Return (count, targets)."""
         return solve_triangular(self._factor[self.order[:count], :count], self._solved[:count], lower=True, trans="T")
 
 
@@ -461,20 +439,19 @@ def _sample(rows: _native.Chunk, most: int, rng: np.random.Generator) -> _native
 
 
 def _next_level(u: np.ndarray, level: np.ndarray) -> np.ndarray:
-    """Return the monomials of one degree more than `level`'s, packed: u_j times those of columns j, j + 1, ...."""
+    """Return packed monomials of the next degree: u_j times those of columns j, j + 1, ...."""
     d = u.shape[1]
     starts = _starts(d, level.shape[1])
     return np.hstack([u[:, [j]] * level[:, starts[j] :] for j in range(d)])
 
 
 def _starts(d: int, size: int) -> "list[int]":
-    """Return where monomials without columns below j begin, in a packed level of this size."""
+    """Return where monomials without columns below j begin in a packed level."""
     degree = next(k for k in range(1, 4) if packed_size(k, d) == size)
     return [size - packed_size(degree, d - j) for j in range(d)]
 
 
 def _orderings(d: int, degree: int) -> np.ndarray:
-    """Return the number of distinct orders of each packed monomial's factors."""
     from math import factorial
 
     if degree == 1:

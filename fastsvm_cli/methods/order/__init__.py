@@ -106,7 +106,7 @@ class OrderOptions(MethodOptions):
     quiet: bool = shared.quiet()
 
     def check(self) -> None:
-        """Raise UsageError for options that conflict."""
+        """Raise UsageError."""
         for name, value, of in (
             ("points", self.points, "geometry"),
             ("sequence", self.sequence, "geometry"),
@@ -136,7 +136,7 @@ class OrderOptions(MethodOptions):
             raise UsageError(f"{others} are for {spelled('kernel', 'normalized-polynomial')}.")
 
     def check_model(self, model: "ExactModel") -> None:
-        """Raise UsageError for options that conflict with the model."""
+        """Raise UsageError."""
         header = model.header
         if self.own_kernel is not None and header.kernel_type != "precomputed":
             raise UsageError(
@@ -195,17 +195,17 @@ class Order(Method):
         return Made(ordered)
 
     def reason_against(self, model: "ExactModel") -> "str | None":
-        """Return why neither method takes the model, or None."""
+        """See Method."""
         whys = self.reasons_against(model)
         return whys[0][1] if len(whys) == len(ORDERS) else None
 
     def reasons_against(self, model: "ExactModel") -> "list[tuple[str, str]]":
-        """Return (command, reason) for each of the two methods that refuses the model."""
+        """See Method."""
         whys = [(Attempt(self.name, {"method": order}).name, _reason_against(order, model)) for order in ORDERS]
         return [(command, why) for command, why in whys if why is not None]
 
     def search(self, model: "ExactModel", setting: Setting) -> Search:
-        """Try each method that takes the model. Both change no label; rows stop early where gamma is small."""
+        """Try each method that takes the model. Both change no label."""
         for order in ORDERS:
             if _reason_against(order, model) is None:
                 yield Attempt(self.name, {"method": order}, rank=4 if setting.promising else 6)

@@ -49,9 +49,9 @@ def compile_geometry(
     """Choose the points of a geometry model.
 
     sequence: "greedy": next the support vector p with the largest sum over decision functions of c_p^2 / (d_p |w|^2), c
-    the residual of K a, d the residual diagonal of K; "sgma": of 59 random ones, the one that reduces the residual
-    kernel matrix most (Smola and Schoelkopf, 2000). points: maximum besides `folded`: vectors {index: value} that come
-    first (section 6.1). Raises ModelFormatError for kernels that are not inner products.
+    the residual of K a, d that of K's diagonal; "sgma": the best of 59 random ones for the residual of K (Smola and
+    Schoelkopf, 2000). points: maximum besides `folded`, vectors {index: value} that come first (section 6.1). Raises
+    ModelFormatError for kernels that are not inner products.
     """
     require(model.path, reason_against(model))
     vectors = model.vectors
@@ -115,9 +115,9 @@ def compile_geometry(
 
 
 def default_points(model: ExactModel) -> int:
-    """Return the paper's threshold (section 4.5), up to MOST_POINTS.
+    """Return max(d, sqrt(d L)), d the mean entries of L support vectors, up to MOST_POINTS (section 4.5).
 
-    Beyond max(d, sqrt(d L)) points, L kernel values are cheaper. d: mean entries per support vector.
+    Beyond, L kernel values are cheaper.
     """
     vectors = model.vectors
     d = len(vectors.indices) / max(vectors.rows, 1)
@@ -125,10 +125,7 @@ def default_points(model: ExactModel) -> int:
 
 
 def folded_vectors(model: ExactModel) -> "list[dict]":
-    """Return w+ and w- of a linear model, means of its support vectors (eqs. 7 and 34).
-
-    Raises ModelFormatError on overflow.
-    """
+    """Return w+ and w- of a linear model (eqs. 7 and 34). Raises ModelFormatError on overflow."""
     vectors, a = model.vectors, np.asarray(model.vectors.leading)[:, 0]
     x, columns = matrix(vectors)
     out = []

@@ -12,9 +12,9 @@ from fastsvm_cli.models.base import ExactModel
 
 
 def with_vectors(model: ExactModel, chunks: Iterable[_native.Chunk], path: str, kernel: Kernel) -> ExactModel:
-    """Complete a precomputed-kernel model with its vectors and kernel.
+    """Complete a precomputed-kernel model with its vectors, by serial numbers from 1, and kernel.
 
-    chunks: rows, counted from 1 by serial numbers. Raises ModelFormatError for a serial number outside them.
+    Raises ModelFormatError for a serial number outside them.
     """
     serials = [int(value) for value in model.vectors.values]
     needed, found, first = set(serials), [], 1
@@ -42,7 +42,7 @@ def with_vectors(model: ExactModel, chunks: Iterable[_native.Chunk], path: str, 
 
 
 def looks_untrained(model: ExactModel) -> bool:
-    """Return whether most free support vectors are far from the margin |f| = 1; False unless c_svc."""
+    """Return whether most free support vectors of a c_svc are far from the margin |f| = 1."""
     if model.header.svm_type != "c_svc":
         return False
     a = np.abs(FeatureSpace(model).coefficients)

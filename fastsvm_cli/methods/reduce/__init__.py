@@ -82,7 +82,7 @@ class ReduceOptions(MethodOptions):
     quiet: bool = shared.quiet("Print no summary or progress bar.")
 
     def check(self) -> None:
-        """Raise UsageError for options that conflict."""
+        """Raise UsageError."""
         shared.check_y_scale(self.scale_file, self.y_scale_file)
         sizes = {"vectors": self.vectors, "ratio": self.ratio, "target": self.target, "lossless": self.lossless or None}
         given = [spelled(name) for name, value in sizes.items() if value is not None]
@@ -110,7 +110,7 @@ class ReduceOptions(MethodOptions):
             )
 
     def begin(self) -> None:
-        """Check files and set threads, as for every method; also check the figure's name."""
+        """Check files, the figure's name too, and set threads."""
         super().begin()
         if self.plot_file is not None:
             from fastsvm_cli.console.file_checks import check_outputs
@@ -123,7 +123,7 @@ class ReduceOptions(MethodOptions):
         return {"init": self.init, "optimizer": self.optimizer, "finishing": self.finishing, "seed": self.seed}
 
     def count(self, total_sv: int) -> int:
-        """Return the number of vectors for a model of `total_sv` support vectors."""
+        """Return the number of vectors for `total_sv` support vectors."""
         return self.vectors or max(1, round((self.ratio or 0.0) * total_sv))
 
 
@@ -136,7 +136,7 @@ class Reduce(Method):
     Options = ReduceOptions
 
     def prepare(self, run: Run) -> None:
-        """Read a range file, which the model's numbers then include, and rows."""
+        """Read rows, and a range file, which the model's numbers then include."""
         run.read_range()
         if run.scaling is not None:
             from fastsvm_cli.methods.folded_scaling import ScalingToFold, folded_exact
@@ -158,7 +158,7 @@ class Reduce(Method):
         return folded_model(reduced, run.fingerprint, run.folding)
 
     def compile(self, run: Run, progress: Progress) -> "Reduction":
-        """Compile a reduced set; also refit probability parameters to labelled rows."""
+        """Compile a reduced set; refit probability parameters to labelled rows."""
         from fastsvm_cli._native import Chunk
         from fastsvm_cli.methods.reduce.reduction import compile_reduced_set, lossless, refit
         from fastsvm_cli.methods.reduce.target import reduce_to
@@ -177,7 +177,7 @@ class Reduce(Method):
         return found
 
     def reason_against(self, model: "ExactModel") -> "str | None":
-        """Return why the model has no reduced set, or None."""
+        """See Method."""
         from fastsvm_cli.methods.reduce.reduction import reason_against
 
         return reason_against(model)
@@ -205,10 +205,7 @@ METHOD = Reduce()
 def _smallest(
     attempt: "Callable[[float], Attempt]", shares: "Sequence[float]"
 ) -> "Generator[Attempt, bool | None, float | None]":
-    """Bisect for the smallest share whose set is within the budget, and return it, or None.
-
-    One that was not tried was too slow, as larger ones are.
-    """
+    """Bisect for the smallest share within the budget, and return it, or None. A share not tried was too slow."""
     low, high, found = 0, len(shares), None
     while low < high:
         middle = (low + high) // 2

@@ -30,7 +30,7 @@ def moments(x: Matrix, a: np.ndarray) -> "np.ndarray | None":
 
 
 def kernel_length(gamma: float) -> float:
-    """Return the distance at which the kernel value is 1/e; 1 if gamma is 0."""
+    """Return the distance at which K is 1/e; 1 if gamma is 0."""
     return gamma**-0.5 if gamma > 0 else 1.0
 
 
@@ -97,10 +97,7 @@ def irprop(residual: Residual, start: np.ndarray, iterations: int = _ITERATIONS)
 
 
 def fixed_point(residual: Residual, start: np.ndarray, iterations: int = _REST_ITERATIONS) -> "tuple[np.ndarray, bool]":
-    """Run fixed-point iteration, eq. (6).
-
-    Return (z, whether it converged to E < 0). It diverges where weights nearly cancel, as a step divides by their sum.
-    """
+    """Return (z by eq. (6), whether it converged to E < 0). It diverges where weights nearly cancel."""
     z = start.copy()
     for _ in range(iterations):
         following = residual.at(z)[2]
@@ -116,7 +113,7 @@ def fixed_point(residual: Residual, start: np.ndarray, iterations: int = _REST_I
 def initial_order(
     init: str, x: Matrix, a: np.ndarray, gamma: float, count: int, rng: np.random.Generator
 ) -> "list[int]":
-    """Return rows of x to start from (section 3.1); for "random" and "cluster", both signs in proportion."""
+    """Return rows of x to start from (section 3.1); "random" and "cluster" have both signs in proportion."""
     size = np.abs(a).sum(axis=1)
     if init == "alpha":  # stochastic universal sampling
         ends = np.cumsum(size)

@@ -1,7 +1,4 @@
-"""Decision functions in parts (Suttorp and Igel, section 2).
-
-Support vectors to start the placement from; optimal coefficients, and the descent on all vectors (algorithm 1, line 6).
-"""
+"""Decision functions in parts (Suttorp and Igel, section 2): starts, optimal coefficients, final descent."""
 
 from collections.abc import Callable
 from functools import cached_property, partial
@@ -33,7 +30,7 @@ BLOCK_CELLS = 1 << 22  # decision values in memory
 class Part:
     """Vectors x (n, d) with coefficients a (n, m) that share approximating vectors.
 
-    functions: (function, column) per column. values: K a, (n, m).
+    functions: (function, column) per column.
     """
 
     def __init__(
@@ -48,7 +45,7 @@ class Part:
 
     @cached_property
     def values(self) -> np.ndarray:
-        """Values of the part's function at its vectors."""
+        """K a: (n, m)."""
         return self._values()
 
     @cached_property
@@ -73,8 +70,7 @@ class Problem:
     """Approximation problem of a model.
 
     parts: one per class if more than two, else one. columns: LIBSVM indices (d). origin: point (d) subtracted from the
-    vectors, or None. unit: divisor of the coefficients, not 1 if squares would overflow. space: of the shifted model.
-    scale: sum of squared_norm (functions), at least its rounding error.
+    vectors, or None. unit: divisor of the coefficients, lest squares overflow. space: of the shifted model.
     """
 
     def __init__(self, space: FeatureSpace):
@@ -140,7 +136,6 @@ class Problem:
         return space.at_support_vectors[0][:, :1] / self.unit
 
     def _values_of_class(self, model: ExactModel, rows: slice) -> np.ndarray:
-        """Return K a, without the other classes."""
         vectors = model.vectors.select(list(range(rows.start, rows.stop)))
         n, m = vectors.rows, vectors.leading_count
         header = model.header.changed(nr_sv=[n] + m * [0], total_sv=n, rho=[0.0] * model.pairs)
@@ -155,7 +150,7 @@ class Problem:
 
 
 def shares(problem: Problem, count: int, on_progress: "Callable[[float], None] | None" = None) -> "list[list[int]]":
-    """Select `count` support vectors greedily over all parts, and return those of each part.
+    """Select `count` support vectors greedily, and return those of each part.
 
     The criterion is c^2 / d, c the residual of K a, d the residual diagonal of K.
     """
@@ -208,12 +203,12 @@ FINISH_ITERATIONS = 100
 
 
 def finish_seconds(support_vectors: int, vectors: int, parts: int) -> float:
-    """Return the estimated seconds of the final descent, `finish`."""
+    """Estimate the seconds of `finish`."""
     return FINISH_ITERATIONS * (1e-8 * support_vectors * vectors + 6e-5 * (parts**2 - 1))
 
 
 class Fit:
-    """Coefficients of placed vectors, by least squares in the feature space."""
+    """Least squares coefficients of placed vectors, in feature space."""
 
     def __init__(self, problem: Problem, z: "list[np.ndarray]", gradient: bool = False):
         parts, gamma = problem.parts, problem.gamma
@@ -283,7 +278,7 @@ class Fit:
 
 
 def _solve(k: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Return beta with k beta = b, by the smallest ridge that works: vectors may coincide."""
+    """Solve k beta = b by the smallest ridge that works: vectors may coincide."""
     for ridge in (_RIDGE, 1e-8, 1e-6, 1e-4):
         try:
             return cho_solve(cho_factor(k + ridge * np.eye(len(b)), lower=True), b)
@@ -298,7 +293,7 @@ def finish(
     on_step: "Callable[[float], None] | None" = None,
     iterations: int = FINISH_ITERATIONS,
 ) -> "list[np.ndarray]":
-    """Return the vectors after L-BFGS on all of them, with optimal coefficients at every step."""
+    """Return the vectors after L-BFGS on all, with optimal coefficients at every step."""
     from scipy.optimize import minimize
 
     shapes = [each.shape for each in z]

@@ -1,11 +1,9 @@
 """Reduced sets (Suttorp and Igel, "Resilient Approximation of Kernel Classifiers").
 
-Few vectors minimise rho^2 = sum_p |Psi_p - Psi'_p|^2 (eq. 3); those of a class serve all of its pairs. Algorithm 1
-places them one by one. Then follow a descent on all with optimal coefficients (variable projection: Golub and Pereyra
-1973), and the offset by eq. (9).
-
-Equal support vectors merge exactly (Downs, Gates and Masters, "Exact Simplification of Support Vector Solutions",
-2001). Probability parameters are refitted to labelled rows.
+Few vectors minimise rho^2 = sum_p |Psi_p - Psi'_p|^2 (eq. 3); those of a class serve all its pairs. Algorithm 1 places
+them one by one, then follow a descent on all with optimal coefficients (variable projection: Golub and Pereyra 1973),
+and the offset by eq. (9). Equal support vectors merge (Downs, Gates and Masters, "Exact Simplification of Support
+Vector Solutions", 2001).
 """
 
 from collections.abc import Callable, Iterable
@@ -27,10 +25,10 @@ from fastsvm_cli.models.base import ExactModel, Precision
 
 
 def merge_duplicates(model: ExactModel) -> "tuple[ExactModel, int]":
-    """Return (model without duplicates or zero coefficients, number removed).
+    """Return (model without duplicates or zero coefficients, number removed). Raises ModelFormatError on overflow.
 
-    Only equal vectors merge exactly (beyond two classes, within a class): others are linearly independent in an RBF
-    kernel's feature space. Raises ModelFormatError on overflow.
+    Only equal vectors, beyond two classes of one class, merge exactly: others are linearly independent in an RBF
+    kernel's feature space.
     """
     header, vectors = model.header, model.vectors
     coefficients = np.asarray(vectors.leading)
@@ -82,10 +80,9 @@ def _counts(header: Header, chosen: "list[int]") -> "list[int] | None":
 def assemble(
     space: FeatureSpace, columns: np.ndarray, z: "list[np.ndarray]", beta: "list[np.ndarray]", fingerprint: str
 ) -> ExactModel:
-    """Return the LIBSVM model of vectors z (L, d) and coefficients beta (L, m).
+    """Return the LIBSVM model of vectors z (L, d) and coefficients beta (L, m), with offsets by eq. (9).
 
-    z, beta: per class or all together. The offsets are those of Suttorp and Igel, eq. (9). Raises ModelFormatError on
-    overflow.
+    z, beta: per class or all together. Raises ModelFormatError on overflow.
     """
     model, header = space.model, space.model.header
     if not all(np.all(np.isfinite(numbers)) for numbers in [*z, *beta]):
@@ -128,7 +125,7 @@ def _distances(space: FeatureSpace, reduced: FeatureSpace) -> np.ndarray:
 def with_origin(
     space: FeatureSpace, header: Header, vectors: _native.Chunk, fingerprint: str, distance: np.ndarray
 ) -> ExactModel:
-    """Return the model with its radius: distance (pairs), at least |Psi - Psi'|, plus offset changes.
+    """Return the model with its radius: distance (pairs), at least |Psi - Psi'|, plus changes of rho.
 
     Raises ModelFormatError on overflow.
     """
@@ -177,10 +174,9 @@ def place(
     rng: np.random.Generator,
     on_step: "Callable[[float], None] | None" = None,
 ) -> "tuple[np.ndarray, np.ndarray]":
-    """Run algorithm 1, lines 1 to 5, for the part number `at`.
+    """Run algorithm 1, lines 1 to 5, for part `at`; `greedy` has the rows to start from if `init` is "greedy".
 
-    Return (z (L, d), beta (L, m)), L < `count` if 10 starts fail in a row or none is left. greedy: rows to start from
-    if `init` is "greedy".
+    Return (z (L, d), beta (L, m)), L < `count` if 10 starts fail in a row or none is left.
     """
     part = problem.parts[at]
     if not count:
@@ -339,8 +335,8 @@ def _shown_distance(on_progress: "Callable[[float, str], None]", done: float) ->
 class Reduction:
     """A reduced model.
 
-    merged: dropped duplicates and zero coefficients. distance: rho^2 / sum_p |Psi_p|^2 (eq. 3). missing: vectors
-    lacking because fixed-point iteration did not converge. sample: the rows on which a target was decided, or None.
+    merged: duplicates and zero coefficients dropped. distance: rho^2 / sum_p |Psi_p|^2 (eq. 3). missing: vectors
+    lacking as fixed-point iteration did not converge. sample: rows on which a target was decided, or None.
     """
 
     def __init__(self, model: ExactModel, merged: int, distance: float, missing: int):
@@ -387,11 +383,11 @@ def short_numbers(z: np.ndarray, part: Part) -> np.ndarray:
 
 @np.errstate(all="ignore")  # overflows are refused
 def refit(model: ExactModel, chunks: "Iterable[_native.Chunk]") -> ExactModel:
-    """Return the model with probability parameters fitted to labelled rows.
+    """Return the model with probability parameters fitted to labelled rows. Raises ModelFormatError on overflow.
 
     Classification: Platt's sigmoid, per pair whose classes both occur (Lin, Lin and Weng, "A note on Platt's
     probabilistic outputs for support vector machines"). Regression: the scale of Laplace noise, as in svm-train.
-    One-class: unchanged. Raises ModelFormatError on overflow.
+    One-class: unchanged.
     """
     header = model.header
     decisions = _native.Decisions(model.pairs)

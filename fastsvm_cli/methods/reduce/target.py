@@ -1,18 +1,16 @@
 """The smallest reduced set that keeps to a target, decided on rows that its placement has not seen.
 
-With rows, one part of them chooses a size, and another tests it. Test 0 takes sizes from large to small, up to the
-first that fails ("fixed sequence", statement (2) of comparisons/guarantee.py), with confidence 1 - delta_0. If the
-first one fails, tests 1, 2, ... take larger ones, up to one that passes, with 1 - delta_i: delta_0 = 0.8 delta, and
-delta_i = 0.2 delta / 2^i. A test takes a set whose share among rows drawn like these is above the target with
-probability at most delta_i, and all delta_i add up to delta. So at most the share `target` of such rows gets another
-label, with confidence 1 - delta. The set of all vectors needs no test. The rule per class is a check on the tested
-rows, without a confidence of its own; one changed label in a class of fewer than 1 / target rows passes it, unlike in
-`bench`.
+Some rows choose a size, others test it. Test 0 takes sizes from large to small, up to the first that fails ("fixed
+sequence", statement (2) of comparisons/guarantee.py), with confidence 1 - delta_0. If its first one fails, tests 1, 2,
+... take larger ones, up to one that passes, with 1 - delta_i: delta_0 = 0.8 delta, delta_i = 0.2 delta / 2^i. A test
+takes a set whose share among rows drawn like these is above the target with probability at most delta_i, and all
+delta_i add up to delta: at most the share `target` of such rows gets another label, with confidence 1 - delta. The set
+of all vectors needs no test. The rule per class has no confidence of its own; one changed label in a class of fewer
+than 1 / target rows passes it, unlike in `bench`.
 
-Rows that are support vectors are rows of the model's training. Each part is then measured on a model without those that
-it holds, reduced as far. For new rows, that is an estimate: the coefficients of the others remember them.
-
-Without rows, a quarter of the support vectors is left out of the model, and measured on.
+Rows that are support vectors were trained on: each part is measured on a model without its own, reduced as far. For new
+rows, that is an estimate: other coefficients remember them. Without rows, a quarter of the support vectors is left out,
+and measured on.
 """
 
 from collections.abc import Callable
@@ -42,7 +40,7 @@ _LARGE = 1e100
 
 
 def among(rows: _native.Chunk, others: _native.Chunk) -> np.ndarray:
-    """Return which rows have the features of one of the others, to six digits: bool (rows). Zeros do not count."""
+    """Return which rows have the features of one of the others, to six digits: bool (rows)."""
     known = set(_keys(others))
     return np.fromiter((key in known for key in _keys(rows)), bool, rows.rows)
 
@@ -58,12 +56,10 @@ def _keys(rows: _native.Chunk) -> "list[bytes]":
 
 
 def without(model: ExactModel, held: np.ndarray, space: FeatureSpace) -> ExactModel:
-    """Return the RBF model whose functions are the projections of the model's on the span of the other support vectors.
+    """Return the RBF model whose functions are the projections on the span of support vectors not `held`, (total_sv).
 
-    held: (total_sv), True for a support vector to leave out. space: of the model. A function of the result has the
-    model's values at the support vectors that remain. Its value at one left out is the estimate of leave-one-out
-    (Vapnik and Chapelle, "Bounds on Error Expectation for Support Vector Machines", 2000, section 3), for all of `held`
-    at once.
+    Values at these are the model's; at those held, estimates of leave-one-out (Vapnik and Chapelle, "Bounds on Error
+    Expectation for Support Vector Machines", 2000, section 3).
     """
     header, values = model.header, space.at_support_vectors[0]
     x, out = near_origin(matrix(model.vectors)[0]), np.array(model.vectors.leading)
@@ -89,10 +85,7 @@ def without(model: ExactModel, held: np.ndarray, space: FeatureSpace) -> ExactMo
 
 
 def _solution(x: Matrix, gamma: float, values: np.ndarray, start: np.ndarray) -> np.ndarray:
-    """Return c with K(x, x) c = values, by conjugate gradients from `start`.
-
-    Parts of `start` that no value shows stay as they are.
-    """
+    """Return c with K(x, x) c = values, by conjugate gradients from `start`, whose invisible parts stay."""
     kernel, n = gaussian(x, gamma), len(values)
     size = max(float(np.abs(values).max()), float(np.abs(start).max()))
     if size > _LARGE:  # squares of the residual would overflow
@@ -126,8 +119,8 @@ _PATIENCE = 10.0  # estimated seconds of final descents, after which no smaller 
 class Seen(NamedTuple):
     """Comparison of a reduced set with the model on rows.
 
-    share: of labels that differ; regression: the root mean square difference over the standard deviation of the exact
-    values. high: for regression, the upper end of its 95 % interval. changed: None for regression.
+    share: of labels that differ; regression: root mean square difference over the standard deviation of the exact
+    values, `high` the upper end of its 95 % interval, `changed` None.
     """
 
     rows: int
@@ -139,8 +132,7 @@ class Seen(NamedTuple):
     def within(self, budget: float, confidence: float) -> bool:
         """Return whether, with this confidence, the set keeps to a budget; for regression, whether `high` does.
 
-        As for the budgets of `bench`, no class may change more; but one label may in a class too small to show the
-        budget.
+        As in `bench`, no class may change more; but one label may in a class too small to show the budget.
         """
         if self.changed is None:
             return self.high <= budget
@@ -151,10 +143,9 @@ class Seen(NamedTuple):
 class Sample(NamedTuple):
     """Rows on which a target was decided.
 
-    target: the largest share. seen: the result on them. bound: of the share among rows drawn like these, with
-    CONFIDENCE: the target, or the least that so few rows can show; None if only support vectors are known. held: number
-    of rows that are support vectors. measured: the rows; None if only support vectors are known. whole: no smaller set
-    passed.
+    seen: the result on them. bound: of the share among rows drawn like these, with CONFIDENCE: the target, or the least
+    that so few rows show. held: support vectors among them. bound and `measured`, the rows, are None if only support
+    vectors are known. whole: no smaller set passed.
     """
 
     target: float
@@ -178,12 +169,11 @@ class Sample(NamedTuple):
 
 
 def _confidence(test: int) -> float:
-    """Return the confidence of test 0, 1, ..."""
     return 1 - (1 - CONFIDENCE) * (_FIRST_TEST if test == 0 else (1 - _FIRST_TEST) / 2**test)
 
 
 class _Sizes:
-    """Reduced sets of a model, by their number of vectors. how: arguments of compile_reduced_set."""
+    """how: of compile_reduced_set."""
 
     def __init__(self, model: ExactModel, space: FeatureSpace, how: "dict[str, Any]", on_progress: Any):
         self.model, self._space, self._how, self._on_progress = model, space, how, on_progress
@@ -191,7 +181,7 @@ class _Sizes:
 
     @property
     def slow(self) -> bool:
-        """Whether the sets made so far exceed the patience, by an estimate: the result depends on no clock."""
+        """Whether the sets so far exceed the patience, by an estimate: no clock changes results."""
         total, parts = self.model.header.total_sv, len(self.model.header.label or [0])
         seconds = sum(finish_seconds(total, count, parts) for count in self._made)
         return bool(self._how.get("finishing", True)) and seconds > _PATIENCE
@@ -208,8 +198,6 @@ class _Sizes:
 
 
 class _Part:
-    """Rows to measure on, and sets of the model without the support vectors among them."""
-
     def __init__(self, whole: _Sizes, space: FeatureSpace, rows: _native.Chunk, held: np.ndarray):
         self.rows, self.held = rows, held
         self.sizes, model = whole, whole.model
@@ -227,7 +215,7 @@ class _Part:
         return self._seen[count]
 
     def smallest(self, least: int, passes: "Callable[[Seen], bool]") -> int:
-        """Return a small size that passes, or all vectors: doubled up to the first that passes, then bisected."""
+        """Return a small size that passes, or all vectors: doubled until one passes, then bisected."""
         low, count, found = 0, min(least, self.total), None
         while found is None or (found - low > max(2, found // 6) and not self.sizes.slow):
             if found is not None:
@@ -248,12 +236,11 @@ def reduce_to(
     on_progress: "Callable[[float, str], None] | None" = None,
     **how: Any,
 ) -> Reduction:
-    """Return the smallest set found that keeps to a target.
+    """Return the smallest set found that keeps to a target, with its `sample`.
 
     target: largest share of labels that differ (with rows, of each class too); for regression, largest root mean square
     difference in standard deviations of the exact values. rows: like those to predict; None: support vectors are
-    measured on. how: other arguments of compile_reduced_set. The result's `sample` says what it was measured on, and
-    whether the target was reached. Raises ModelFormatError as compile_reduced_set does.
+    measured on. how: of compile_reduced_set, whose errors it raises.
     """
     total, least = model.header.total_sv, max(len(model.header.label or [0]), _FIRST)
     if total <= least or not model.pairs:
@@ -311,12 +298,11 @@ def _scaled(count: float, of: int, to: int) -> int:
 
 
 def _shown_by(part: _Part, target: float) -> float:
-    """Return the target, or the least share that so many rows can show."""
+    """Return the target, or the least share that so many rows show."""
     return target if part.sizes.model.header.regression else max(target, upper_bound(0, part.rows.rows, _confidence(0)))
 
 
 def _labels(model: Model, rows: _native.Chunk) -> np.ndarray:
-    """Return labels; for regression, values: (rows)."""
     parts = smaller_chunks([rows], model.pairs)
     found = [np.array(predictions.label) for _, _, predictions in answers(model, parts, Precision.labels())]
     return np.concatenate([np.zeros(0), *found])
