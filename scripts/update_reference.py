@@ -46,10 +46,8 @@ def _lists() -> "dict[str, str]":
         for group, entries in groups[name].items():
             alone = [_entry(*each) for each in entries if len(having[each]) == 1]
             lists[name] += [f"\n{group}:\n"] * bool(alone and group != "Options") + alone
-        lists[name] += ["\nAlso:\n"] * (len(groups[name]) > 1)
         shared = ", ".join(f"`{written}`" for written, words in own if len(having[written, words]) > 1)
-        link = "[options of several commands](#options-of-several-commands)".replace(" ", HARD_BLANK)
-        lists[name] += _wrapped(f"- {shared}: {link}.")
+        lists[name] += ["", *_wrapped(f"[Shared](#options-of-several-commands): {shared}.")]
     return {name: "\n".join(lines).lstrip("\n") for name, lines in lists.items()}
 
 
@@ -67,7 +65,8 @@ def _entry(written: str, words: str, names: "Sequence[str]" = ()) -> str:
 
 
 def _wrapped(item: str) -> "list[str]":
-    lines = wrap(item, 120, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
+    indent = "  " * item.startswith("- ")
+    lines = wrap(item, 120, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
     return [line.replace(HARD_BLANK, " ") for line in lines]
 
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Write tests/repository/surface.txt, the interface that other programs can rely on (Promises, in
-fastsvm_cli/commands/README.md). Announce a change in CHANGELOG.md before.
+fastsvm_cli/commands/INTERFACE.md). Announce a change in CHANGELOG.md before.
 
     scripts/update_surface.py            write the file
     scripts/update_surface.py --check    write nothing, print differences; exit code 1 if there are any
@@ -22,6 +22,7 @@ from fastsvm_cli.cli import COMMANDS, fastsvm
 
 ROOT = Path(__file__).resolve().parent.parent
 SURFACE = ROOT / "tests" / "repository" / "surface.txt"
+PAGE = (ROOT / "fastsvm_cli" / "commands" / "INTERFACE.md").read_text()
 
 
 def surface() -> str:
@@ -70,16 +71,14 @@ def _parameter(each: griffe.Parameter) -> str:
 
 
 def _json_keys():
-    page = (ROOT / "fastsvm_cli" / "commands" / "README.md").read_text()
-    for command, table in re.findall(r"^\| `([^`]* --json)` .*\n\|[ -|]*\n((?:\|.*\n)*)", page, re.M):
-        for line in table.splitlines():
-            for key in re.findall(r"`([^`]+)`", line.split("|")[1]):
+    for command, keys in re.findall(r"^### `([^`]* --json)`\n(.*?)(?=^#|\Z)", PAGE, re.M | re.S):
+        for item in re.split(r"^- ", keys, flags=re.M):
+            for key in re.findall(r"`([^`]+)`", re.split(r"(?<=`):\s", item)[0]):
                 yield f"json {command} {key}"
 
 
 def _exit_codes():
-    page = (ROOT / "fastsvm_cli" / "commands" / "README.md").read_text()
-    section = page.split("\n## Exit codes\n")[1].split("\n## ")[0]
+    section = PAGE.split("\n## Exit codes\n")[1].split("\n## ")[0]
     for line in re.findall(r"^\| *([0-9+a-z ]+?) *\|", section, re.M):
         if line[0].isdigit():
             yield f"exit code {line}"

@@ -183,23 +183,23 @@ def scale(words: str) -> Any:
     return Option("--scale RANGE_FILE", words, group=ROWS)
 
 
-_SCALED = "Range file of svm-scale (or scale file of R's e1071) of the model's training rows."
+#: Begins the help of range files of training rows.
+SCALED = "Range file of svm-scale (or scale file of R's e1071) of the training rows."
 
 
-def embed(name: str, words: str = "") -> Any:
-    """Return the option of a range file to embed."""
-    words_ = " The compiled model embeds it, takes raw rows, and scales them as predict --scale does."
-    return Option(f"{name} RANGE_FILE", f"{_SCALED}{words_}{words}", group=ROWS)
+def embed(name: str) -> Any:
+    """Return the option of a range file that the compiled model embeds."""
+    return Option(f"{name} RANGE_FILE", f"{SCALED} The compiled model embeds it. All rows are then raw.", group=ROWS)
 
 
 def fold(words: str) -> Any:
-    """Return the option of a range file to fold into a LIBSVM model."""
-    return scale(f"{_SCALED} The result is a LIBSVM model of raw rows, without svm-scale's rounding.{words}")
+    """Return the option of a range file that is folded into a LIBSVM model."""
+    return scale(f"{SCALED} The result is a LIBSVM model of raw rows, without svm-scale's rounding.{words}")
 
 
-def y_scale(words: str, other: str = "--scale") -> Any:
+def y_scale(words: str = "The result then predicts unscaled y, as with a range file of y.") -> Any:
     """Return an option ``--y-scale FILE``."""
-    words_ = f"The y scale file that R's write.svm wrote beside that of {other}, for regression. {words}"
+    words_ = f"The y scale file that R's write.svm wrote beside the scale file, for regression. {words}"
     return Option("--y-scale FILE", words_, group=ROWS)
 
 

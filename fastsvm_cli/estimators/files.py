@@ -65,7 +65,7 @@ def predict_file(
     Returns
     -------
     counts : dict
-        The numbers that `fastsvm predict --json` prints, as commands/README.md describes them.
+        The numbers that `fastsvm predict --json` prints, as commands/INTERFACE.md describes them.
 
     Raises
     ------

@@ -36,7 +36,7 @@ def read_chunks(
 ) -> Iterator[_native.Chunk]:
     """Yield the rows of a data file in order, as chunks.
 
-    The rules are svm-predict's, but stricter where it loses data silently (commands/README.md).
+    The rules are svm-predict's, but stricter where it loses data silently (commands/FILES.md).
 
     Parameters
     ----------

@@ -12,9 +12,10 @@ from fastsvm_cli.cli import fastsvm as group
 from fastsvm_cli.text.fingerprint import fingerprint
 from support import forked
 from support.compiling import compile_all
-from support.paths import GOLDEN, ROOT
+from support.pages import PAGES, sections
+from support.paths import GOLDEN
 
-PAGE = (ROOT / "fastsvm_cli" / "commands" / "README.md").read_text()
+PAGE = PAGES["fastsvm_cli/commands/INTERFACE.md"]
 CLOCKS = r"^cases\[\]\.scoring\."  # has the same keys as end_to_end
 ROWS = "1 1:0.5 2:-0.25 4:1 7:0.125 8:-0.75\n-1 2:0.3 7:-0.6\n" * 30
 
@@ -84,8 +85,8 @@ RUNS = {
 @pytest.mark.full
 @pytest.mark.parametrize("command", RUNS)
 def test_keys_are_those_of_the_page(directory, command):
-    table = PAGE.split(f"| `{command}` ")[1].split("\n\n")[0].splitlines()[2:]
-    documented = [word for row in table for word in re.findall("`([^`]+)`", row.split(" | ")[0])]
+    items = re.split(r"^- ", sections(PAGE, 3)[f"`{command}`"], flags=re.M)
+    documented = [word for each in items for word in re.findall("`([^`]+)`", re.split(r"(?<=`):\s", each)[0])]
     assert len(documented) == len(set(documented))
     found = {
         re.sub(CLOCKS, "cases[].end_to_end.", key) for each in documents(directory, RUNS[command]) for key in keys(each)

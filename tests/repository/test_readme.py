@@ -64,7 +64,7 @@ def test_pages_can_be_read_as_plain_text():
             if bars and table is not None and bars != table:
                 wrong.append((page, number))
             table = bars
-    assert not wrong and len(FRONT.splitlines()) <= 150
+    assert not wrong and len(FRONT.splitlines()) <= 90
     lines = [line for _, line in prose(FRONT) if line.startswith("|")]
     assert lines and max(len(line.replace("`", "")) for line in lines) <= 65  # a phone scrolls no further
 
@@ -83,7 +83,7 @@ def test_links_lead_somewhere_and_to_every_page():
 
 
 def test_every_command_is_told_with_its_arguments_in_the_order_of_help():
-    told = re.findall(r"^\| `fastsvm (\w+) \[options\] (.*?)` ", REFERENCE, re.M)
+    told = re.findall(r"^## \w+\n\n`fastsvm (\w+) \[options\] (.*?)` ", REFERENCE, re.M)
     expected = []
     for name in COMMANDS:
         arguments = [each for each in group.get_command(CONTEXT, name).params if isinstance(each, click.Argument)]
@@ -91,7 +91,7 @@ def test_every_command_is_told_with_its_arguments_in_the_order_of_help():
         words = [word if each.required or each.nargs < 0 else f"[{word}]" for word, each in zip(several, arguments)]
         expected.append((name, " ".join(words)))
     assert told == expected
-    assert tuple(re.findall(r"^- \[`fastsvm (\w+)`\]\(fastsvm_cli/commands/README.md#\1\)", FRONT, re.M)) == COMMANDS
+    assert tuple(re.findall(r"\[`(\w+)`\]\(fastsvm_cli/commands/README.md#\1\)", FRONT)) == COMMANDS
 
 
 def test_every_option_in_a_page_exists():
@@ -128,7 +128,7 @@ def test_commands_in_texts_and_command_lines_are_possible():
                     wrong, seen = wrong + [(page, line)] * (not _parses(stage)), seen + 1
                 except click.ClickException as error:
                     wrong.append((page, line, error.format_message()))
-    assert not wrong and seen > 200
+    assert not wrong and seen > 150
 
 
 #: Further files in command lines -> file in the folder of shared data and models, without which the lines are not run.

@@ -32,4 +32,4 @@ def changes_of_bases(section):
     return {name: (printed, BY_NAME[base], *pairs) for printed, name, base, *pairs in model_changes(section).values()}
 
 
-EXCEPTIONS = changes_of_bases("exceptions")  # by row of the README; the message is a pattern
+EXCEPTIONS = changes_of_bases("exceptions")  # by row of FILES.md; the message is a pattern

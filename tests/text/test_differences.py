@@ -1,4 +1,4 @@
-"""Differences from svm-predict are never silent: the README's tables, and small random damage."""
+"""Differences from svm-predict are never silent: the tables of FILES.md, and small random damage."""
 
 import random
 import re

@@ -55,12 +55,8 @@ class ExportOptions(shared.Options):
         shown="the model's last",
         group=shared.ROWS,
     )
-    scale_file: "str | None" = option(
-        "--scale RANGE_FILE",
-        "Range file of svm-scale (or scale file of R's e1071) of the model's training rows. The result takes raw rows.",
-        group=shared.ROWS,
-    )
-    y_scale_file: "str | None" = shared.y_scale("The result then predicts unscaled y, as with a range file of y.")
+    scale_file: "str | None" = shared.scale(f"{shared.SCALED} The result takes raw rows.")
+    y_scale_file: "str | None" = shared.y_scale()
     test_file: "str | None" = option(
         "--test DATA_FILE",
         "Rows to try the result on here, and to compare with fastsvm predict. For C, also writes a main function that"

@@ -74,7 +74,7 @@ class ApproxOptions(MethodOptions):
         group="Accuracy",
     )
     scale_file: "str | None" = shared.embed("--scale")
-    y_scale_file: "str | None" = shared.y_scale("The model then predicts unscaled y, as with a range file of y.")
+    y_scale_file: "str | None" = shared.y_scale()
     threads: int = shared.threads
     #: MB
     max_size: float = option(

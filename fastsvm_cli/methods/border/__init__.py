@@ -83,11 +83,7 @@ class BorderOptions(MethodOptions):
         bool,
         group="Without an SVM",
     )
-    scale_file: "str | None" = shared.embed(
-        "--scale",
-        " Rows of --data, and with --bandwidth those of MODEL_FILE, are raw. (With --density and a fixed bandwidth the"
-        " result is a LIBSVM model of raw rows.)",
-    )
+    scale_file: "str | None" = shared.embed("--scale")
     seed: int = shared.seed("Seed of random draws.", group="Placement of the samples")
     threads: int = shared.threads
     quiet: bool = shared.quiet()

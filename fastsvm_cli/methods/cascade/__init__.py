@@ -50,7 +50,7 @@ class CascadeOptions(MethodOptions):
         Count(1),
         100_000,
     )
-    scale_file: "str | None" = shared.embed("--scale", " Rows of --data are raw ones.")
+    scale_file: "str | None" = shared.embed("--scale")
     seed: int = shared.seed("Seed of the parts of --data, and of the candidates for vectors.")
     threads: int = shared.threads
     quiet: bool = shared.quiet()

@@ -33,14 +33,14 @@ class OrderOptions(MethodOptions):
     )
     points: "int | None" = option(
         "--points K",
-        "geometry: maximum number of points before a row is evaluated in full.",
+        "Maximum number of points before a row is evaluated in full.",
         Integer(1),
         shown="max(z, sqrt(z n)) for n support vectors of z non-zeros each, at most 2,048",
         group="--method geometry",
     )
     sequence: "str | None" = option(
         "--sequence",
-        "geometry: order of the points. greedy: by what each takes from the uncertainty of the decision functions."
+        "Order of the points. greedy: by what each takes from the uncertainty of the decision functions."
         " sgma: sparse greedy matrix approximation, as in the paper.",
         Choice(["greedy", "sgma"]),
         shown="greedy",
@@ -54,7 +54,7 @@ class OrderOptions(MethodOptions):
     )
     lists: "int | None" = option(
         "--lists K",
-        "triangle: number of pivots, each with a list: the support vectors nearest to as many cluster means (k-means,"
+        "Number of pivots, each with a list: the support vectors nearest to as many cluster means (k-means,"
         " 30 rounds).",
         Integer(1),
         shown="the number of classes, at least 2",
@@ -99,9 +99,7 @@ class OrderOptions(MethodOptions):
         "Scale the rows of --vectors or --fold while they are read, as svm-scale -r RANGE_FILE does."
     )
     carry_file: "str | None" = shared.embed("--carry")
-    y_scale_file: "str | None" = shared.y_scale(
-        "The model then predicts unscaled y, as with a range file of y.", "--carry"
-    )
+    y_scale_file: "str | None" = shared.y_scale()
     threads: int = shared.threads
     quiet: bool = shared.quiet()
 

@@ -33,8 +33,8 @@ class ReduceOptions(MethodOptions):
         "--target E",
         "Largest share of labels that may differ (0.002 or 0.2%). With --data, it also holds for the tested rows of"
         " each class, where one label may always differ. For regression, the largest root mean square difference, as a"
-        " share of the standard deviation of the exact values. Measured on rows of --data, or on support vectors, that"
-        " the placement has not seen. The smallest such set found is written.",
+        " share of the standard deviation of the exact values. Measured on rows of --data, or else on support vectors,"
+        " that the placement has not seen.",
         TARGET,
     )
     data_file: "str | None" = option(
@@ -73,10 +73,8 @@ class ReduceOptions(MethodOptions):
     plot_file: "str | None" = plot_option(
         "Figure of disagreement and time against the number of vectors, for 8 sizes up to this one"
     )
-    scale_file: "str | None" = shared.fold(
-        " One scale for all features is what a LIBSVM model can hold. Rows of --data are raw ones."
-    )
-    y_scale_file: "str | None" = shared.y_scale("The model then predicts unscaled y, as with a range file of y.")
+    scale_file: "str | None" = shared.fold(" It can hold one scale for all features. Rows of --data are raw.")
+    y_scale_file: "str | None" = shared.y_scale()
     seed: int = shared.seed("Seed of random draws.", group="Placement of the vectors")
     threads: int = shared.threads
     quiet: bool = shared.quiet("Print no summary or progress bar.")
