@@ -4,7 +4,8 @@
     scripts/benchmark.py --models MODEL_DIR --data DATA_DIR --tuned FOLDER --published FOLDER [TABLE ...]
     scripts/benchmark.py ... --instructions avx2,avx512_vnni --json new.json --compare old.json
 
-Tables (default: all that have their folders): compiled, tuned, published, few-rows, arrays, bench, scale, large, parts.
+Tables (default: all that have their folders): front-page, compiled, tuned, published, few-rows, arrays, bench, scale,
+large, parts.
 MODEL_DIR, DATA_DIR: see scripts/README.md. --tuned: NAME.model, NAME.test and, for probabilities, NAME.prob.model.
 --published: NAME.model and NAME.rows. --packages: as in measure_sklearn.py, for arrays.
 
@@ -16,9 +17,12 @@ an idle machine.
 import argparse
 import json
 import os
+import re
+import shlex
 import subprocess
 import sys
 import tempfile
+from functools import partial
 from pathlib import Path
 from statistics import geometric_mean
 
@@ -175,6 +179,30 @@ def shared(machine):
         yield name, model, machine.options.data / rows, made
 
 
+def example(machine):
+    """The commands of the front page, on its model and rows."""
+    table = Table("front page, s", "command")
+    (machine.folder / "a9a.model").symlink_to((machine.options.models / "a9a_g0.01_c1.model").resolve())
+    (machine.folder / "a9a.t").symlink_to((machine.options.data / "a9a.t").resolve())
+    shown = re.findall(r"^\$ (fastsvm.*)", (HERE.parent / "README.md").read_text(), re.M)
+    commands = [shlex.split(line, comments=True) for line in shown]
+    commands += [["fastsvm-predict", "a9a.t", "a9a.model", "out"], [machine.build.path, "a9a.t", "a9a.model", "out"]]
+    for instructions in machine.instructions:
+        env = machine.environment(instructions)
+        env["PATH"] = f"{BIN}{os.pathsep}{env['PATH']}"
+
+        def run(words, env=env):
+            subprocess.run(words, cwd=machine.folder, env=env, check=True, capture_output=True)
+            return 1
+
+        cases = [Timed(" ".join(words), partial(run, words)) for words in commands]
+        interleave(cases, machine.options.runs, MOST_SECONDS)
+        for each in cases:
+            seconds = each.timings.median, each.timings.spread
+            table.add(each.name, "seconds", *seconds, instructions=instructions)
+    yield table
+
+
 def compiled(machine):
     table = Table("compiled", "data, gamma")
     for name, model, rows, made in shared(machine):
@@ -312,6 +340,7 @@ def a_compiled_model(name):
 
 #: Table -> (function, folders that it needs).
 SECTIONS = {
+    "front-page": (example, ("models", "data")),
     "compiled": (compiled, ("models", "data")),
     "tuned": (tuned, ("tuned",)),
     "published": (published, ("published",)),

@@ -33,9 +33,10 @@ class BenchOptions(shared.Options):
     budget: "float | None" = option(
         "--budget P",
         "Largest share of labels that may differ (0.5% or 0.005), by Clopper and Pearson's upper bound with 90 %"
-        " confidence; none, if the rows are too few to show it. A class rules a model out if the rows show that more"
-        " than four times the share of its labels differ. For regression, the largest root mean square difference, in"
-        " standard deviations of the exact model's values. Without it and --try, 0 % and 0.5 % are reported.",
+        " confidence. Where rows are too few to show it, as for 0, none of their labels may differ. A class rules a"
+        " model out if the rows show that more than four times the share of its labels differ. For regression, the"
+        " largest root mean square difference, in standard deviations of the exact model's values. Without it and"
+        " --try, 0 % and 0.5 % are reported.",
         Share(),
     )
     each_class: bool = option("--each-class", "Apply --budget to the labels of every class, too.", bool)
