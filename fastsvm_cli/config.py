@@ -10,11 +10,12 @@ HELP = """Usage: fastsvm-config [--cflags] [--libs] [--libsvm] [--version]
 Print what a C compiler needs to build a program on libfastsvm.
 
   --cflags   Folder of fastsvm.h.
-  --libsvm   Folder of LIBSVM's svm.h, for programs that call LIBSVM by name.
+  --libsvm   The same, and the folder of an svm.h for programs that call LIBSVM.
   --libs     The library, and where the loader finds it.
   --version  Version of fastsvm.
 
   cc $(fastsvm-config --cflags) -o labels labels.c $(fastsvm-config --libs)
+  c++ $(fastsvm-config --libsvm) -o server server.cpp $(fastsvm-config --libs)
 """
 
 
@@ -25,7 +26,7 @@ def words(option: str) -> "list[str]":
     name = "libfastsvm.0.dylib" if sys.platform == "darwin" else "libfastsvm.so.0"
     return {
         "--cflags": [f"-I{include}"],
-        "--libsvm": [f"-I{os.path.join(include, 'libsvm-on-fastsvm')}"],
+        "--libsvm": [f"-I{include}", f"-I{os.path.join(include, 'libsvm-on-fastsvm')}"],
         "--libs": [os.path.join(lib, name), f"-Wl,-rpath,{lib}"],
         "--version": [__version__],
     }[option]

@@ -23,7 +23,7 @@ def client(tmp_path_factory):
 
     @cache
     def program(name):
-        include, linked = run(CONFIG, "--cflags", "--libsvm").split(), run(CONFIG, "--libs").split()
+        include, linked = run(CONFIG, "--libsvm").split(), run(CONFIG, "--libs").split()
         warnings = "-Wall", "-Wextra", "-Werror", "-std=c99", "-D_POSIX_C_SOURCE=200809L"
         source = CLIENTS / f"{name}.c"
         run("cc", *warnings, "-O1", "-o", folder / name, source, *include, *linked, "-lm", "-lpthread")

@@ -61,9 +61,9 @@ def command(**parsed):
       fastsvm bound --json any.model                   kind, origin, size, range
 
     gamma_MAX (Claesen et al., eq. 3.11) is the gamma below which every kernel term of the degree-2 expansion is within
-    3.05 %. It is a worst case. It is given about the origin and about the mean, which fastsvm approx uses. The model's
-    gamma over gamma_MAX about the mean suggests a command: below 1, approx; up to 6, bench --try; beyond, cascade or
-    the model as it is. For data alone, or a model alone, rows and support vectors are assumed to be equally long.
+    3.05 %. It is a worst case. It is given about the origin and about the mean, which fastsvm approx uses. If the
+    model's gamma over gamma_MAX about the mean is below 1, approx is suggested, else bench --try. For data alone, or a
+    model alone, rows and support vectors are assumed to be equally long.
 
     A model is also compiled in memory, as approx does, if that takes about a second at most, and compared with the
     exact model on up to 4,000 evenly spread rows of the data file or, without one, on support vectors.

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 #: Labels that approx changed, by grade (scripts/README.md, "What gamma says").
 _SEEN = {
-    "below": "approx then changed 0 to 0.6 % of labels",
-    "near": "approx then changed 0 to 5 % of labels",
-    "far": "approx then changed 0.04 to 45 % of labels",
+    "below": "on other data sets, approx then changed 0 to 0.6 % of labels",
+    "near": "on other data sets, approx then changed 0 to 5 % of labels",
+    "far": "on other data sets, approx then changed 0.04 to 45 % of labels",
 }
 
 
@@ -137,7 +137,8 @@ def grade_line(facts: dict) -> "str | None":
     """Return what the grade says, or None without a grade."""
     if "grade" not in facts:
         return None
-    return f"gamma is {facts['ratio']:.3g} times gamma_MAX; {_SEEN[facts['grade']]}"
+    seen = "" if "spread_tried" in facts else f"; {_SEEN[facts['grade']]}"
+    return f"gamma is {facts['ratio']:.3g} times gamma_MAX{seen}"
 
 
 def tried_line(facts: dict) -> "str | None":
