@@ -27,7 +27,6 @@ import numpy as np
 
 from fastsvm_cli import _native
 from fastsvm_cli.comparisons.guarantee import rows_needed
-from fastsvm_cli.comparisons.sampled import halves
 from fastsvm_cli.errors import FastsvmError
 from fastsvm_cli.methods.cascade.calibration import calibrate
 from fastsvm_cli.models import load_model
@@ -66,7 +65,7 @@ def measure(path, options, folder):
     """Print a line; return the logarithms of the speed-ups, 0 without a cascade: file to file, in memory."""
     name = path.stem
     model, rows = load_model(str(path)), _native.Chunk.concatenate(list(read_chunks(str(path.with_suffix(".test")))))
-    mine, others = halves(rows.rows)
+    mine, others = map(sorted, np.array_split(np.random.default_rng(0).permutation(rows.rows), 2))
     budget = options.budget or next(
         (each for each in BUDGETS if rows_needed(each, 0.95) < TESTED * len(mine)), BUDGETS[-1]
     )

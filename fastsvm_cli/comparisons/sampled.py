@@ -49,12 +49,3 @@ def rms_interval_95(squares: float, fourths: float, count: int) -> "tuple[float,
     mean = squares / count
     half = 1.96 * sqrt(max(0.0, fourths / count - mean * mean) / count)
     return sqrt(max(0.0, mean - half)), sqrt(mean + half)
-
-
-def halves(rows: int, seed: int = 0) -> "tuple[list[int], list[int]]":
-    """Return row numbers of two random halves: time series may have an even period."""
-    from random import Random
-
-    order = list(range(rows))
-    Random(seed).shuffle(order)
-    return sorted(order[: rows // 2]), sorted(order[rows // 2 :])

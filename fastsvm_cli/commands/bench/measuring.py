@@ -22,7 +22,6 @@ class BenchScreen:
     """Live lines about a benchmark on a terminal."""
 
     def __init__(self, *, quiet: bool):
-        self._quiet = quiet
         self._stream = sys.stderr  # rich replaces sys.stderr while it draws
         self._drawn = not quiet and can_be_drawn_on(self._stream)
         self._live: Live | None = None
