@@ -6,15 +6,10 @@ import os
 import subprocess
 import sys
 
+from libsvm_training import svm_read_problem, svm_save_model, svm_train
+
 DATA = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "data")
 FASTSVM = os.path.join(os.path.dirname(sys.executable), "fastsvm")
-_TRAINING = """
-import sys
-from libsvm.svmutil import svm_read_problem, svm_save_model, svm_train
-labels, rows = svm_read_problem(sys.argv[1])
-for cost, name in (("1", sys.argv[2]), ("100", sys.argv[3])):
-    svm_save_model(name, svm_train(labels, rows, "-q -g 0.5 -c " + cost))
-"""
 
 
 def repeat(source, target, size):
@@ -58,7 +53,9 @@ class Work:
         self.folder = folder
         self.model, self.other = self.path("model"), self.path("other.model")
         train = os.path.join(DATA, "rings.train")
-        subprocess.run([sys.executable, "-c", _TRAINING, train, self.model, self.other], check=True)
+        labels, rows = svm_read_problem(train)
+        for cost, name in ((1, self.model), (100, self.other)):
+            svm_save_model(name, svm_train(labels, rows, f"-q -g 0.5 -c {cost}"))
         os.mkdir(self.path("rows"))
         self.shards = [self.path("rows", name) for name in "abc"]
         for name in self.shards:

@@ -10,8 +10,12 @@ os.environ["OMP_NUM_THREADS"] = os.environ.get("OMP_NUM_THREADS", "1")
 
 import numpy as np
 import scipy.sparse
-from libsvm.svm import libsvm, svm_parameter, svm_problem
-from libsvm.svmutil import svm_save_model, svm_train
+
+try:
+    from libsvm.svm import libsvm, svm_parameter, svm_problem
+    from libsvm.svmutil import svm_load_model, svm_read_problem, svm_save_model, svm_train
+except ImportError:
+    sys.exit("Error: libsvm-official is not installed: pip install 'fastsvm[libsvm]'")
 
 from fastsvm_cli import _native
 from fastsvm_cli._native import Kernel
@@ -128,4 +132,9 @@ __all__ = [
     "predicted",
     "read_rows",
     "say",
+    "svm_load_model",
+    "svm_problem",
+    "svm_read_problem",
+    "svm_save_model",
+    "svm_train",
 ]

@@ -12,6 +12,7 @@ import subprocess
 import tempfile
 import time
 
+from libsvm_training import svm_load_model, svm_read_problem, svm_save_model, svm_train
 from svm_predict import Build
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -48,7 +49,6 @@ def timed(call):
 def libsvm_in_process(out):
     """Return the median seconds of LIBSVM's predictions in this process, which are written to `out`."""
     from libsvm.svm import gen_svm_nodearray, libsvm
-    from libsvm.svmutil import svm_load_model, svm_read_problem
 
     model, (_, rows) = svm_load_model(MODEL), svm_read_problem(TEST)
     nodes = [gen_svm_nodearray(row)[0] for row in rows]
@@ -63,8 +63,6 @@ def libsvm_in_process(out):
 
 
 def main():
-    from libsvm.svmutil import svm_read_problem, svm_save_model, svm_train
-
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         shutil.copy(ROOT / "data" / "rings.train", "rings.train")

@@ -6,6 +6,7 @@ import pathlib
 import tempfile
 
 import numpy as np
+from libsvm_training import svm_save_model, svm_train
 
 from fastsvm_cli import read_chunks
 from fastsvm_cli.methods.feature_space import FeatureSpace, matrix
@@ -19,8 +20,6 @@ MOST_ROWS = 10_000  # to train on, and to test on
 
 
 def train(rows, labels, gamma, cost):
-    from libsvm.svmutil import svm_save_model, svm_train
-
     with tempfile.TemporaryDirectory() as folder:
         path = str(pathlib.Path(folder) / "model")
         features = [{i + 1: float(v) for i, v in enumerate(row) if v} for row in rows]
@@ -86,8 +85,6 @@ class Test:
 
 
 def cross_validated(x, y, gammas, costs):
-    from libsvm.svmutil import svm_train
-
     features = [{i + 1: float(v) for i, v in enumerate(row) if v} for row in x]
 
     def accuracy(gamma, cost):

@@ -28,9 +28,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import numpy as np
 import scipy.sparse
-from libsvm.svm import svm_problem
-from libsvm.svmutil import svm_save_model, svm_train
-from libsvm_training import predicted, read_rows
+from libsvm_training import predicted, read_rows, svm_problem, svm_save_model, svm_train
 
 from fastsvm_cli import _native
 from fastsvm_cli.methods.approx.expansion import TooLargeError, compile_maclaurin

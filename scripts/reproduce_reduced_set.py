@@ -26,6 +26,7 @@ os.environ["OPENBLAS_NUM_THREADS"] = "1"  # as in `fastsvm reduce`: the order of
 
 import numpy as np
 import svm_predict
+from libsvm_training import svm_read_problem, svm_save_model, svm_train
 from reduced_set_data import LARGE, SETS, read, train
 
 from fastsvm_cli import _native
@@ -302,8 +303,6 @@ def table(options):
             if model.endswith(".model"):
                 model = str(options.models / model)
             else:
-                from libsvm.svmutil import svm_read_problem, svm_save_model, svm_train
-
                 arguments = "-q -g 0.03 -c 10" if model == "letter" else "-q -s 3"
                 source = options.data / ("letter.scale" if model == "letter" else "abalone_scale")
                 model = f"{folder}/model"

@@ -36,12 +36,12 @@ def test_the_format_of_every_kind_is_described():
         wrong += [kind] * (met != set(described) or block[0] != f"fastsvm_model {kind} {FORMAT_VERSION}")
         (path,) = _golden(kind, CARRYING_VERSION)
         words = _own_words(path.read_text().split("\n"))
-        added = ["range", *["y"] * ("y" in words), "x", "checksum"]
+        added = ["range", *["y"] * ("y" in words), "x", "checksum", "end"]
         wrong += [path.name] * (words[words.index("range") :] != added)
     assert not wrong
     (block,) = blocks(sections(FORMAT, 2)[f"Version {CARRYING_VERSION}"], "text")
     assert block[0].split()[-1] == str(CARRYING_VERSION)
-    assert _own_words(block[1:]) == ["range", "x", "y_range", "checksum"]
+    assert _own_words(block[1:]) == ["range", "x", "y_range", "checksum", "end"]
 
 
 def test_every_kind_and_every_version_of_the_format_is_described():
