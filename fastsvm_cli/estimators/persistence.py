@@ -124,7 +124,9 @@ class Persistent:
         Raises
         ------
         FileError
-            If a file cannot be written, or the package onnx is missing.
+            If a file cannot be written.
+        MissingPackageError
+            If the package onnx is missing.
         ValueError
             If `path`, `precision` or `prefix` is invalid.
         ModelFormatError
