@@ -1,5 +1,7 @@
 """Errors that a user can fix, printed by cli.py as one line."""
 
+import sys
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -199,6 +201,14 @@ def _number(error: "OSError | str") -> "int | None":
     if isinstance(error, FileNotFoundError):
         return ENOENT  # stores leave it out
     return None if isinstance(error, str) else error.errno
+
+
+def warn(message: str) -> None:
+    """Warn at the line that called fastsvm_cli."""
+    frame, level = sys._getframe(1), 2
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("fastsvm_cli."):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, FastsvmWarning, stacklevel=level)
 
 
 def display(path: str) -> str:

@@ -1,7 +1,6 @@
 """Compilation of fitted estimators."""
 
 import sys
-import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from math import inf
@@ -15,11 +14,11 @@ from fastsvm_cli.comparisons.agreement import DOUBTFUL, agreement_with_exact, ga
 from fastsvm_cli.comparisons.budget import DEFAULT_BUDGET, Budget
 from fastsvm_cli.console.option_types import number
 from fastsvm_cli.console.progress import Progress
-from fastsvm_cli.errors import FastsvmWarning, in_python
+from fastsvm_cli.errors import in_python, warn
 from fastsvm_cli.estimators.attempts import Attempts
 from fastsvm_cli.estimators.fitted_svm import Fitted, read_estimator, readable_text, require_readable
 from fastsvm_cli.estimators.predictor import FastSVM
-from fastsvm_cli.estimators.rows import labelled_chunks
+from fastsvm_cli.estimators.rows import check_names, labelled_chunks
 from fastsvm_cli.methods import find, methods, names
 from fastsvm_cli.methods.compilation import SourceModel, compile_source, silent
 from fastsvm_cli.models.base import ExactModel, Model
@@ -207,6 +206,7 @@ def compile(
             raise ValueError('method="auto" needs rows to measure on: X=')
         settings: dict[str, Any] = {**_AUTO, **{name: options.pop(name) for name in _AUTO if name in options}}
         _require_no_options(method, options)
+        check_names(X, found.feature_names, found.name, found.sklearn is not None)
         rule = Budget(DEFAULT_BUDGET if budget is None else _share(budget), settings.pop("each_class"))
         with _progress(on_progress) as progress:
             return _choose(found, source, X, rule, n_threads, progress, **settings)
@@ -216,7 +216,10 @@ def compile(
         options["data"] = X
     recipe = {"method": method, **options, **({"exact": exact} if exact is not False else {})}
     if options.get("data") is not None and not isinstance(options["data"], (str, bytes, PathLike)):
-        options["data"] = labelled_chunks(options["data"], found, method)
+        given = options["data"]
+        rows = given[0] if isinstance(given, tuple) and len(given) == 2 else given
+        check_names(rows, found.feature_names, found.name, found.sklearn is not None)
+        options["data"] = labelled_chunks(given, found, method)
         del recipe["data"]
     elif options.get("data") is not None and found.scaling is not None:
         raise ValueError(f"{method}: data in a file found, expected X or (X, y): the scalers are in front of the model")
@@ -224,9 +227,9 @@ def compile(
         with in_python():
             compiled, _, allowed, warning, of_rows = compile_source(method, source, options, progress)
     for line in of_rows:
-        _warn(line)
+        warn(line)
     if warning is not None:
-        _warn(f'method="{method}": {warning}')
+        warn(f'method="{method}": {warning}')
     if compiled.kind != "cascade":  # tested on rows; support vectors lie where it leaves them
         if exact is False:
             warn_of_labels(method, compiled, source.model, allowed)
@@ -259,7 +262,7 @@ def warn_of_labels(method: str, model: Model, source: ExactModel, allowed: float
         else f"{share} of the labels of {seen.rows} support vectors"
     )
     ways_out = find(method)[0].better + ("" if seen.regression else ', method="cascade" with data=')
-    _warn(f'method="{method}" changes {what}; try {ways_out}, or method="exact", which changes none')
+    warn(f'method="{method}" changes {what}; try {ways_out}, or method="exact", which changes none')
 
 
 def warn_of_time(method: str, model: Model, source: ExactModel) -> None:
@@ -267,18 +270,10 @@ def warn_of_time(method: str, model: Model, source: ExactModel) -> None:
     # An ordered model of a precomputed kernel has vectors, which its source lacks.
     tried = gain_in_doubt(model, getattr(model, "exact", source))
     if tried is not None:
-        _warn(
+        warn(
             f'method="{method}" takes {1 / tried.speed_up:.3g} times as long as method="exact", on {tried.rows} support'
             " vectors"
         )
-
-
-def _warn(message: str) -> None:
-    """Warn at the line that called fastsvm_cli."""
-    frame, level = sys._getframe(1), 2
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("fastsvm_cli."):
-        frame, level = frame.f_back, level + 1
-    warnings.warn(message, FastsvmWarning, stacklevel=level)
 
 
 def _source(found: Fitted) -> SourceModel:
@@ -355,7 +350,9 @@ def _choose(
     from fastsvm_cli.benchmarks.chooser import Choosing
 
     def fast_of(model: Model, exact: bool) -> FastSVM:
-        return _predictor(found, source, model, options={}, exact=exact)
+        out = _predictor(found, source, model, options={}, exact=exact)
+        out._names_checked = True
+        return out
 
     with in_python(), _one_blas_thread():
         choice = Choosing(
@@ -372,7 +369,7 @@ def _choose(
     picked = choice.picked
     assert picked.model is not None
     if picked.warning is not None:
-        _warn(f'method="auto": {picked.warning}')
+        warn(f'method="auto": {picked.warning}')
     recipe = attempts.recipe(picked)
     out: Any = _predictor(found, source, picked.model, recipe, exact=picked.exact, n_threads=n_threads)
     out.attempts_ = attempts

@@ -295,7 +295,7 @@ def to_libsvm(estimator: Any, path: "str | bytes | os.PathLike[str] | None" = No
     ModelFormatError
         If LIBSVM's format cannot hold the estimator.
     FileError
-        If the file cannot be written.
+        If the file cannot be written, or has rows of data or the model itself.
 
     See Also
     --------
@@ -326,8 +326,10 @@ def to_libsvm(estimator: Any, path: "str | bytes | os.PathLike[str] | None" = No
             raise ModelFormatError(found.name, why)
         model = folded
     if path is not None:
+        from fastsvm_cli.console.file_checks import check_model_output
         from fastsvm_cli.text.output import Output
 
+        check_model_output(os.fsdecode(path), found.fingerprint)
         text = readable_text(model)
         with Output(os.fsdecode(path)) as output:
             output.write(text)

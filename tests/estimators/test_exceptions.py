@@ -60,6 +60,16 @@ def test_errors_of_files_are_those_of_open(folder, tmp_path):
         assert not isinstance(caught, OSError) or (caught.filename and caught.errno and caught.strerror in str(caught))
 
 
+def test_no_model_is_exported_over_itself(folder, tmp_path):
+    path = tmp_path / "m.c"
+    for made in ("rings.model", "rings.model.approx"):
+        before = (folder / "rings.model").read_bytes()
+        path.write_bytes(before)
+        with pytest.raises(FileError, match=r"m\.c: the source of the model found, which the model would replace"):
+            fastsvm_cli.load(folder / made).export(path)
+        assert path.read_bytes() == before and [each.name for each in tmp_path.iterdir()] == ["m.c"]
+
+
 def test_a_missing_package_is_an_import_error(folder, monkeypatch):
     fast = fastsvm_cli.load(folder / "rings.model")
     agreement = fast.agreement([[0.0] * 8])
