@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from math import inf
 from os import PathLike
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,6 +23,11 @@ from fastsvm_cli.methods import find, methods, names
 from fastsvm_cli.methods.compilation import SourceModel, compile_source, silent
 from fastsvm_cli.models.base import ExactModel, Model
 from fastsvm_cli.text.fingerprint import fingerprint
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from fastsvm_cli.estimators.options import CompileOptions, Method
 
 
 class ArrayRows:
@@ -78,14 +83,14 @@ _AUTO = {"max_size": 64.0, "time_limit": 8.0, "each_class": False}
 
 def compile(
     model: Any,
-    method: str = "exact",
+    method: "Method" = "exact",
     *,
     X: Any = None,
     budget: "float | str | None" = None,
     exact: "bool | float" = False,
     n_threads: "int | None" = None,
     on_progress: "Callable[..., None] | bool | None" = None,
-    **options: Any,
+    **options: "Unpack[CompileOptions]",
 ) -> FastSVM:
     """Compile a fitted estimator, or a LIBSVM model, into a model that predicts faster.
 
@@ -179,6 +184,7 @@ def compile(
     >>> fastsvm_cli.compile(svc).predict([[0.0, 0.1]])
     array(['same'], dtype='<U5')
     """
+    given: dict[str, Any] = {**options}
     found = read_estimator(model)
     if not isinstance(method, str):
         raise TypeError(f"method: {type(method).__name__} found, expected a name as 'approx'; rows are X= or data=")
@@ -196,7 +202,7 @@ def compile(
     if not isinstance(exact, bool) and not found.model.header.regression:
         raise ValueError(f"exact={exact!r} found, expected True or False: errors to accept are for regression")
     if method == "exact":
-        _require_no_options(method, options)
+        _require_no_options(method, given)
         require_readable(found.model)
         source = SourceModel(found.model, 0, found.fingerprint or "")  # a fingerprint takes the whole text
         return _predictor(found, source, source.model, {"method": method}, n_threads=n_threads)
@@ -204,28 +210,28 @@ def compile(
     if method == "auto":
         if X is None:
             raise ValueError('method="auto" needs rows to measure on: X=')
-        settings: dict[str, Any] = {**_AUTO, **{name: options.pop(name) for name in _AUTO if name in options}}
-        _require_no_options(method, options)
+        settings: dict[str, Any] = {**_AUTO, **{name: given.pop(name) for name in _AUTO if name in given}}
+        _require_no_options(method, given)
         check_names(X, found.feature_names, found.name, found.sklearn is not None)
         rule = Budget(DEFAULT_BUDGET if budget is None else _share(budget), settings.pop("each_class"))
         with _progress(on_progress) as progress:
             return _choose(found, source, X, rule, n_threads, progress, **settings)
     if budget is not None:
-        options["budget"] = budget
-    if X is not None and options.get("data") is None:
-        options["data"] = X
-    recipe = {"method": method, **options, **({"exact": exact} if exact is not False else {})}
-    if options.get("data") is not None and not isinstance(options["data"], (str, bytes, PathLike)):
-        given = options["data"]
-        rows = given[0] if isinstance(given, tuple) and len(given) == 2 else given
+        given["budget"] = budget
+    if X is not None and given.get("data") is None:
+        given["data"] = X
+    recipe = {"method": method, **given, **({"exact": exact} if exact is not False else {})}
+    data = given.get("data")
+    if data is not None and not isinstance(data, (str, bytes, PathLike)):
+        rows = data[0] if isinstance(data, tuple) and len(data) == 2 else data
         check_names(rows, found.feature_names, found.name, found.sklearn is not None)
-        options["data"] = labelled_chunks(given, found, method)
+        given["data"] = labelled_chunks(data, found, method)
         del recipe["data"]
-    elif options.get("data") is not None and found.scaling is not None:
+    elif data is not None and found.scaling is not None:
         raise ValueError(f"{method}: data in a file found, expected X or (X, y): the scalers are in front of the model")
     with _progress(on_progress) as progress:
         with in_python():
-            compiled, _, allowed, warning, of_rows = compile_source(method, source, options, progress)
+            compiled, _, allowed, warning, of_rows = compile_source(method, source, given, progress)
     for line in of_rows:
         warn(line)
     if warning is not None:
