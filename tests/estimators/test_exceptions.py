@@ -43,10 +43,10 @@ def test_errors_of_files_are_those_of_open(folder, tmp_path):
     (tmp_path / "m.c").mkdir()
     for theirs, call in (
         (FileNotFoundError, lambda: fastsvm_cli.load(tmp_path / "none")),
-        (FileNotFoundError, lambda: fastsvm_cli.load_model(str(tmp_path / "none"))),
+        (FileNotFoundError, lambda: fastsvm_cli.load_model(tmp_path / "none")),
         (FileNotFoundError, lambda: fastsvm_cli.load(f"{model}.approx", exact=tmp_path / "none")),
         (FileNotFoundError, lambda: fastsvm_cli.compile(tmp_path / "none")),
-        (FileNotFoundError, lambda: next(iter(fastsvm_cli.read_chunks(str(tmp_path / "none"))))),
+        (FileNotFoundError, lambda: next(iter(fastsvm_cli.read_chunks(tmp_path / "none")))),
         (FileNotFoundError, lambda: fastsvm_cli.predict_file(tmp_path / "none", model, tmp_path / "out")),
         (FileNotFoundError, lambda: fastsvm_cli.predict_file(rows, model, tmp_path / "none" / "out")),
         (FileNotFoundError, lambda: fastsvm_cli.load(model).save(tmp_path / "none" / "m")),
@@ -68,6 +68,11 @@ def test_no_model_is_exported_over_itself(folder, tmp_path):
         with pytest.raises(FileError, match=r"m\.c: the source of the model found, which the model would replace"):
             fastsvm_cli.load(folder / made).export(path)
         assert path.read_bytes() == before and [each.name for each in tmp_path.iterdir()] == ["m.c"]
+
+
+def test_paths_may_be_objects(folder):
+    chunks = fastsvm_cli.read_chunks(folder / "rings.test")
+    assert sum(chunk.rows for chunk in chunks) == 6000 and fastsvm_cli.load_model(folder / "rings.model").pairs == 1
 
 
 def test_a_missing_package_is_an_import_error(folder, monkeypatch):
