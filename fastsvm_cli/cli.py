@@ -96,11 +96,11 @@ def main(failure: "Exception | None" = None) -> None:
         code = error.exit_code
     except (click.Abort, KeyboardInterrupt):
         code = 130
-    except BrokenPipeError:
-        code = 0
     except FastsvmError as error:
         print(f"Error: {error}", file=sys.stderr)
         code = 1
+    except BrokenPipeError:
+        code = 0
     except OSError as error:  # standard output's: other files raise FileError
         print(f"Error: {FileError(error.filename or 'standard output', error)}", file=sys.stderr)
         code = 1

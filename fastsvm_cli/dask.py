@@ -9,10 +9,12 @@
 Needs Dask: `pip install 'fastsvm[dask]'`.
 """
 
+from fastsvm_cli.errors import MissingPackageError
+
 try:
     import dask as _dask  # noqa: F401
 except ImportError:
-    raise ImportError("fastsvm_cli.dask needs Dask: pip install 'fastsvm[dask]'") from None
+    raise MissingPackageError("dask", "it is not installed: pip install 'fastsvm[dask]'") from None
 
 from fastsvm_cli.estimators.collections import decision_function, predict, predict_proba
 

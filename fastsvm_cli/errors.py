@@ -1,9 +1,12 @@
 """Errors that a user can fix, printed by cli.py as one line."""
 
+import sys
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from errno import EBADF
+from errno import EBADF, ENOENT
+from functools import cache
 
 _in_python: "ContextVar[bool]" = ContextVar("in_python", default=False)
 
@@ -36,15 +39,21 @@ class FastsvmError(Exception):
         The message. Each character that is not printable becomes "?".
     """
 
+    _given: "tuple[object, ...]" = ()  # arguments of a subclass
+
     def __init__(self, message: str):
-        super().__init__("".join(c if c.isprintable() else "?" for c in message))
+        # Exception's, as OSError's does nothing after its __new__.
+        Exception.__init__(self, "".join(c if c.isprintable() else "?" for c in message))
+
+    def __reduce__(self) -> "tuple[type[FastsvmError], tuple[object, ...]]":
+        return type(self), self._given or self.args
 
 
 class FastsvmWarning(UserWarning):
     """Warning about a doubtful result, or about input that may not be what the user meant."""
 
 
-class DataFormatError(FastsvmError):
+class DataFormatError(FastsvmError, ValueError):
     """Malformed line of a data file.
 
     The message is `path:line: why`.
@@ -66,10 +75,10 @@ class DataFormatError(FastsvmError):
 
     def __init__(self, path: str, line: int, why: str):
         super().__init__(f"{display(path)}:{line}: {why}")
-        self.path, self.line, self.why = path, line, why
+        self.path, self.line, self.why = self._given = path, line, why
 
 
-class ModelFormatError(FastsvmError):
+class ModelFormatError(FastsvmError, ValueError):
     """Unusable model file, or an estimator that cannot be used.
 
     The message is `path: why` or `path:line: why`.
@@ -91,10 +100,10 @@ class ModelFormatError(FastsvmError):
 
     def __init__(self, path: str, why: str, line: "int | None" = None):
         super().__init__(f"{display(path)}{'' if line is None else f':{line}'}: {why}")
-        self.path, self.line, self.why = path, line, why
+        self.path, self.why, self.line = self._given = path, why, line
 
 
-class RowError(FastsvmError):
+class RowError(FastsvmError, ValueError):
     """Row of a chunk that a model cannot evaluate.
 
     Parameters
@@ -112,20 +121,43 @@ class RowError(FastsvmError):
 
     def __init__(self, row: int, why: str):
         super().__init__(f"row {row}: {why}")
-        self.row, self.why = row, why
+        self.row, self.why = self._given = row, why
 
 
-class FileError(FastsvmError):
+class MissingPackageError(FastsvmError, ImportError):
+    """Package that is missing, or that does not load.
+
+    Parameters
+    ----------
+    package : str
+        The name of the package.
+    why : str
+        The reason.
+
+    Attributes
+    ----------
+    name : str
+        The name of the package.
+    """
+
+    def __init__(self, package: str, why: str):
+        super().__init__(f"{package}: {why}")
+        self.name, self.msg, self._given = package, str(self), (package, why)
+
+
+class FileError(FastsvmError, OSError):
     """File that cannot be read or written.
 
-    The message is `path: why`.
+    The message is `path: why`. An error of the system is also one of Python's class for it, as FileNotFoundError.
 
     Parameters
     ----------
     path : str
         The path of the file; "-" for standard input.
     error : OSError or str
-        The reason.
+        The reason. A FileError is returned as it is.
+    code : int, default=0
+        The system's number of the reason; 0 if there is none.
 
     Attributes
     ----------
@@ -133,11 +165,50 @@ class FileError(FastsvmError):
         The path of the file.
     cause : OSError or str
         The reason.
+    errno, strerror, filename
+        The number, the reason and the path, as in OSError.
     """
 
-    def __init__(self, path: str, error: "OSError | str"):
-        super().__init__(f"{display(path)}: {error if isinstance(error, str) else _reason(error)}")
+    def __new__(cls, path: str, error: "OSError | str", code: int = 0) -> "FileError":
+        """Return an object of Python's class for the number, too."""
+        if isinstance(error, FileError):
+            return error
+        return OSError.__new__(_kind(_number(error) or code))
+
+    def __init__(self, path: str, error: "OSError | str", code: int = 0):
+        if error is self:
+            return
+        why = error if isinstance(error, str) else _reason(error)
+        super().__init__(f"{display(path)}: {why}")
+        self._given = path, error, code
         self.path, self.cause = path, error
+        self.errno, self.strerror, self.filename = _number(error) or code or None, why, path
+
+    def __reduce__(self) -> "tuple[type[FileError], tuple[object, ...]]":
+        return FileError, self._given
+
+    __str__ = Exception.__str__  # OSError's begins with the number
+
+
+@cache
+def _kind(number: int) -> "type[FileError]":
+    """Return the class of a FileError that is also Python's class of this error of the system."""
+    system = type(OSError(number, ""))
+    return FileError if system is OSError else type("FileError", (FileError, system), {"__module__": __name__})
+
+
+def _number(error: "OSError | str") -> "int | None":
+    if isinstance(error, FileNotFoundError):
+        return ENOENT  # stores leave it out
+    return None if isinstance(error, str) else error.errno
+
+
+def warn(message: str) -> None:
+    """Warn at the line that called fastsvm_cli."""
+    frame, level = sys._getframe(1), 2
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("fastsvm_cli."):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, FastsvmWarning, stacklevel=level)
 
 
 def display(path: str) -> str:

@@ -4,6 +4,7 @@ Needs scikit-learn 1.3 or newer.
 """
 
 import numpy as np
+from sklearn import svm
 from sklearn.base import (
     BaseEstimator,
     ClassifierMixin,
@@ -12,7 +13,6 @@ from sklearn.base import (
     RegressorMixin,
     clone,
 )
-from sklearn.svm import SVC, SVR, OneClassSVM
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
@@ -48,9 +48,10 @@ class _Compiled(MetaEstimatorMixin, BaseEstimator):
         options = {"on_progress": False, **(self.options or {})}
         if self.method == "auto":
             options["X"] = X
-        elif self.method == "border" and self._default is OneClassSVM:
+        elif self.method == "border" and self._default is svm.OneClassSVM:
             options.setdefault("data", X)  # the border lies between rows
         self.compiled_ = compile(self.estimator_, self.method, **options)
+        self.compiled_._who = type(self).__name__
         self.n_features_in_ = self.estimator_.n_features_in_
         if hasattr(self.estimator_, "feature_names_in_"):
             self.feature_names_in_ = self.estimator_.feature_names_in_
@@ -78,7 +79,7 @@ class _Compiled(MetaEstimatorMixin, BaseEstimator):
         ValueError, TypeError
             If `X` is invalid, as in `FastSVM.predict`.
         """
-        return self._asked(X).predict(X)
+        return self._fitted().predict(X)
 
     def agreement(self, X):
         """Compare the answers of the compiled model with those of the trained estimator.
@@ -93,11 +94,10 @@ class _Compiled(MetaEstimatorMixin, BaseEstimator):
         agreement : Agreement
             Numbers of rows, and of rows whose answers differ.
         """
-        return self._asked(X).agreement(X, self.estimator_)
+        return self._fitted().agreement(X, self.estimator_)
 
-    def _asked(self, X):
+    def _fitted(self):
         check_is_fitted(self)
-        _check_names(self, X)
         return self.compiled_
 
     def _unfitted(self):
@@ -157,7 +157,7 @@ class CompiledSVC(ClassifierMixin, _Compiled):
     True
     """
 
-    _default = SVC
+    _default = svm.SVC
 
     def fit(self, X, y, **fit_params):
         """Train a clone of the estimator, then compile it.
@@ -206,7 +206,7 @@ class CompiledSVC(ClassifierMixin, _Compiled):
             For two classes a value per row, positive for the second class; else columns by the estimator's
             `decision_function_shape`.
         """
-        return self._asked(X).decision_function(X)
+        return self._fitted().decision_function(X)
 
     @available_if(lambda self: _knows_probabilities(self))
     def predict_proba(self, X):
@@ -224,7 +224,7 @@ class CompiledSVC(ClassifierMixin, _Compiled):
         probabilities : ndarray of shape (n_samples, n_classes)
             A column per class, in the order of `classes_`.
         """
-        return self._asked(X).predict_proba(X)
+        return self._fitted().predict_proba(X)
 
     @available_if(lambda self: _knows_probabilities(self))
     def predict_log_proba(self, X):
@@ -273,7 +273,7 @@ class CompiledSVR(RegressorMixin, _Compiled):
     CompiledSVC : The same for classification.
     """
 
-    _default = SVR
+    _default = svm.SVR
 
     def fit(self, X, y, **fit_params):
         """Train a clone of the estimator, then compile it.
@@ -338,7 +338,7 @@ class CompiledOneClassSVM(OutlierMixin, _Compiled):
     CompiledSVC : The same for classification.
     """
 
-    _default = OneClassSVM
+    _default = svm.OneClassSVM
 
     def fit(self, X, y=None, **fit_params):
         """Train a clone of the estimator, then compile it.
@@ -386,7 +386,7 @@ class CompiledOneClassSVM(OutlierMixin, _Compiled):
         values : ndarray of shape (n_samples,)
             The values, positive for inliers.
         """
-        return self._asked(X).decision_function(X)
+        return self._fitted().decision_function(X)
 
     def score_samples(self, X):
         """Compute decision values without their offset.
@@ -401,7 +401,7 @@ class CompiledOneClassSVM(OutlierMixin, _Compiled):
         scores : ndarray of shape (n_samples,)
             The result of `decision_function` plus `offset_`.
         """
-        return self._asked(X).score_samples(X)
+        return self._fitted().score_samples(X)
 
 
 def _knows_probabilities(estimator) -> bool:
@@ -411,10 +411,8 @@ def _knows_probabilities(estimator) -> bool:
     return hasattr(inner, "predict_proba")
 
 
-def _check_names(estimator, X) -> None:
-    try:
-        from sklearn.utils.validation import _check_feature_names
-    except ImportError:
-        estimator._check_feature_names(X, reset=False)
-    else:
-        _check_feature_names(estimator, X, reset=False)
+def __getattr__(name: str):
+    if name in ("SVC", "NuSVC", "SVR", "NuSVR", "OneClassSVM"):
+        fast = f"Compiled{name.replace('Nu', '')}"
+        raise ImportError(f"{name} is sklearn.svm's; {fast}({name}()) of this module trains one and compiles it")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

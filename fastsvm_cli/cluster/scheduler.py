@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from fastsvm_cli import _native
-from fastsvm_cli.errors import FastsvmError
+from fastsvm_cli.errors import FastsvmError, MissingPackageError
 from fastsvm_cli.system import interruption
 
 if TYPE_CHECKING:
@@ -40,12 +40,12 @@ class Address:
 
 @contextmanager
 def required_dask() -> "Iterator[None]":
-    """Convert a missing dask extra to FastsvmError."""
+    """Convert a missing package of the dask extra to MissingPackageError."""
     try:
         yield
     except ModuleNotFoundError as error:
         name = (error.name or "dask").partition(".")[0]
-        raise FastsvmError(f"Dask is needed, and {name} is not installed: pip install 'fastsvm[dask]'") from None
+        raise MissingPackageError(name, "it is not installed: pip install 'fastsvm[dask]'") from None
 
 
 @contextmanager
@@ -97,6 +97,8 @@ def requiring_scheduler() -> "Iterator[None]":
         raise FastsvmError(
             f"--dask: {error.allowed_failures + 1} workers died at the same task: is their memory enough?"
         ) from None
+    except FastsvmError:
+        raise
     except (CancelledError, CommClosedError, OSError) as error:
         why = _first_line(error) or type(error).__name__
         raise FastsvmError(f"--dask: the scheduler was lost, or all workers were: {why}") from None

@@ -48,6 +48,7 @@ def command(**parsed):
         )
     seen = agreement_with_exact(compiled, model)
     if seen is not None:
-        part = "support vectors" if seen.rows == model.header.total_sv else "a sample of support vectors"
+        total = model.header.total_sv
+        part = "support vectors" if seen.rows == total else f"a sample of {total:,} support vectors (all take long)"
         run.tell(seen.line(part))
         run.warn_of_disagreement(seen, run.options.better(compiled))

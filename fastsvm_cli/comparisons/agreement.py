@@ -12,12 +12,12 @@ from fastsvm_cli.text.read_rows import MOST_VALUES, smaller_chunks
 PART_EVALUATIONS, LEAST_PART = 1 << 28, 256  # kernel evaluations between calls of on_progress; rows
 #: Share of wrong answers worth a warning.
 DOUBTFUL = 0.01
-# Maximum number of predicted support vectors, and minimum for large models.
-_ROWS = 1000
+# Minimum number of support vectors to compare on, if there are so many.
 LEAST_ROWS = 100
 # Limit of rows times entries of all support vectors: about the time of reading the exact model.
 WORK = 25_000_000
-# Limit of products of a timing's run.
+# Maximum number of rows of a timing, and limit of its products.
+_ROWS = 1000
 _TRIAL_WORK = 1e9
 # Limits of a timing's runs and seconds.
 _LEAST_RUNS, _MOST_RUNS, _LEAST_SECONDS = 3, 50, 0.1
@@ -173,14 +173,14 @@ def gain_in_doubt(model: Model, source: ExactModel) -> "Trial | None":
 
 
 def agreement_with_exact(model: Model, source: ExactModel) -> "Comparison | None":
-    """Compare a compiled model with its source on up to 1,000 evenly spread support vectors.
+    """Compare a compiled model with its source on the support vectors.
 
-    They are fewer if that takes longer than reading the exact model.
+    They are an evenly spread sample if all would take longer than reading the exact model.
     """
     if not source.header.total_sv or not model.pairs:
         return None
     work = max(len(source.vectors.indices), source.header.total_sv)
-    return agreement(model, source, [spread(source.vectors, min(_ROWS, max(LEAST_ROWS, WORK // work)))])
+    return agreement(model, source, [spread(source.vectors, max(LEAST_ROWS, WORK // work))])
 
 
 def spread(rows: _native.Chunk, most: int) -> _native.Chunk:

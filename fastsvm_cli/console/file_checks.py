@@ -85,6 +85,21 @@ def has_pairs(path: str) -> bool:
     return bool(lines) and any(map(INDEX_VALUE.fullmatch, lines[0].split()))
 
 
+def check_model_output(path: str, *sources: "str | None") -> None:
+    """Raise FileError if a model would replace rows of data, or a model with the fingerprint of one of its sources."""
+    from fastsvm_cli.errors import FileError
+    from fastsvm_cli.text.fingerprint import fingerprint
+    from fastsvm_cli.text.read_rows import read_bytes
+
+    what = "rows of data" if has_pairs(path) else None
+    if any(sources) and is_model(path) and fingerprint(read_bytes(path)) in sources:
+        what = "the source of the model"
+    if what is not None:
+        raise FileError(
+            path, f"{what} found, which the model would replace; name another output file, or remove this one"
+        )
+
+
 def is_model(path: str, dense: bool = False) -> bool:
     """Return whether a file starts like a model. dense: it might hold --dense rows."""
     from fastsvm_cli.models import looks_like_model

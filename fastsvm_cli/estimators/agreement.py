@@ -8,6 +8,7 @@ import numpy as np
 from fastsvm_cli.benchmarks.quality import interval_95
 from fastsvm_cli.comparisons.agreement import share_of_spread
 from fastsvm_cli.comparisons.changed import Changed
+from fastsvm_cli.errors import MissingPackageError
 
 _DRAWN = 5000  # points in a plot
 
@@ -118,11 +119,13 @@ class Agreement:
         ------
         ValueError
             If the decision values of the model or the reference are not known.
-        ImportError
+        MissingPackageError
             If matplotlib is missing.
         """
-        from matplotlib import pyplot
-
+        try:
+            from matplotlib import pyplot
+        except ImportError:
+            raise MissingPackageError("matplotlib", "it is not installed: pip install 'fastsvm[plot]'") from None
         if self._points is None:
             raise ValueError("no decision values are known: give an estimator that has decision_function, or none")
         points = self._points

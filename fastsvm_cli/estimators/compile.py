@@ -1,12 +1,11 @@
 """Compilation of fitted estimators."""
 
 import sys
-import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from math import inf
 from os import PathLike
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,15 +14,20 @@ from fastsvm_cli.comparisons.agreement import DOUBTFUL, agreement_with_exact, ga
 from fastsvm_cli.comparisons.budget import DEFAULT_BUDGET, Budget
 from fastsvm_cli.console.option_types import number
 from fastsvm_cli.console.progress import Progress
-from fastsvm_cli.errors import FastsvmWarning, in_python
+from fastsvm_cli.errors import in_python, warn
 from fastsvm_cli.estimators.attempts import Attempts
 from fastsvm_cli.estimators.fitted_svm import Fitted, read_estimator, readable_text, require_readable
 from fastsvm_cli.estimators.predictor import FastSVM
-from fastsvm_cli.estimators.rows import labelled_chunks
+from fastsvm_cli.estimators.rows import check_names, labelled_chunks
 from fastsvm_cli.methods import find, methods, names
 from fastsvm_cli.methods.compilation import SourceModel, compile_source, silent
 from fastsvm_cli.models.base import ExactModel, Model
 from fastsvm_cli.text.fingerprint import fingerprint
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from fastsvm_cli.estimators.options import CompileOptions, Method
 
 
 class ArrayRows:
@@ -79,14 +83,14 @@ _AUTO = {"max_size": 64.0, "time_limit": 8.0, "each_class": False}
 
 def compile(
     model: Any,
-    method: str = "exact",
+    method: "Method" = "exact",
     *,
     X: Any = None,
     budget: "float | str | None" = None,
     exact: "bool | float" = False,
     n_threads: "int | None" = None,
     on_progress: "Callable[..., None] | bool | None" = None,
-    **options: Any,
+    **options: "Unpack[CompileOptions]",
 ) -> FastSVM:
     """Compile a fitted estimator, or a LIBSVM model, into a model that predicts faster.
 
@@ -180,6 +184,7 @@ def compile(
     >>> fastsvm_cli.compile(svc).predict([[0.0, 0.1]])
     array(['same'], dtype='<U5')
     """
+    given: dict[str, Any] = {**options}
     found = read_estimator(model)
     if not isinstance(method, str):
         raise TypeError(f"method: {type(method).__name__} found, expected a name as 'approx'; rows are X= or data=")
@@ -197,7 +202,7 @@ def compile(
     if not isinstance(exact, bool) and not found.model.header.regression:
         raise ValueError(f"exact={exact!r} found, expected True or False: errors to accept are for regression")
     if method == "exact":
-        _require_no_options(method, options)
+        _require_no_options(method, given)
         require_readable(found.model)
         source = SourceModel(found.model, 0, found.fingerprint or "")  # a fingerprint takes the whole text
         return _predictor(found, source, source.model, {"method": method}, n_threads=n_threads)
@@ -205,28 +210,32 @@ def compile(
     if method == "auto":
         if X is None:
             raise ValueError('method="auto" needs rows to measure on: X=')
-        settings: dict[str, Any] = {**_AUTO, **{name: options.pop(name) for name in _AUTO if name in options}}
-        _require_no_options(method, options)
+        settings: dict[str, Any] = {**_AUTO, **{name: given.pop(name) for name in _AUTO if name in given}}
+        _require_no_options(method, given)
+        check_names(X, found.feature_names, found.name, found.sklearn is not None)
         rule = Budget(DEFAULT_BUDGET if budget is None else _share(budget), settings.pop("each_class"))
         with _progress(on_progress) as progress:
             return _choose(found, source, X, rule, n_threads, progress, **settings)
     if budget is not None:
-        options["budget"] = budget
-    if X is not None and options.get("data") is None:
-        options["data"] = X
-    recipe = {"method": method, **options, **({"exact": exact} if exact is not False else {})}
-    if options.get("data") is not None and not isinstance(options["data"], (str, bytes, PathLike)):
-        options["data"] = labelled_chunks(options["data"], found, method)
+        given["budget"] = budget
+    if X is not None and given.get("data") is None:
+        given["data"] = X
+    recipe = {"method": method, **given, **({"exact": exact} if exact is not False else {})}
+    data = given.get("data")
+    if data is not None and not isinstance(data, (str, bytes, PathLike)):
+        rows = data[0] if isinstance(data, tuple) and len(data) == 2 else data
+        check_names(rows, found.feature_names, found.name, found.sklearn is not None)
+        given["data"] = labelled_chunks(data, found, method)
         del recipe["data"]
-    elif options.get("data") is not None and found.scaling is not None:
+    elif data is not None and found.scaling is not None:
         raise ValueError(f"{method}: data in a file found, expected X or (X, y): the scalers are in front of the model")
     with _progress(on_progress) as progress:
         with in_python():
-            compiled, _, allowed, warning, of_rows = compile_source(method, source, options, progress)
+            compiled, _, allowed, warning, of_rows = compile_source(method, source, given, progress)
     for line in of_rows:
-        _warn(line)
+        warn(line)
     if warning is not None:
-        _warn(f'method="{method}": {warning}')
+        warn(f'method="{method}": {warning}')
     if compiled.kind != "cascade":  # tested on rows; support vectors lie where it leaves them
         if exact is False:
             warn_of_labels(method, compiled, source.model, allowed)
@@ -259,7 +268,7 @@ def warn_of_labels(method: str, model: Model, source: ExactModel, allowed: float
         else f"{share} of the labels of {seen.rows} support vectors"
     )
     ways_out = find(method)[0].better + ("" if seen.regression else ', method="cascade" with data=')
-    _warn(f'method="{method}" changes {what}; try {ways_out}, or method="exact", which changes none')
+    warn(f'method="{method}" changes {what}; try {ways_out}, or method="exact", which changes none')
 
 
 def warn_of_time(method: str, model: Model, source: ExactModel) -> None:
@@ -267,18 +276,10 @@ def warn_of_time(method: str, model: Model, source: ExactModel) -> None:
     # An ordered model of a precomputed kernel has vectors, which its source lacks.
     tried = gain_in_doubt(model, getattr(model, "exact", source))
     if tried is not None:
-        _warn(
+        warn(
             f'method="{method}" takes {1 / tried.speed_up:.3g} times as long as method="exact", on {tried.rows} support'
             " vectors"
         )
-
-
-def _warn(message: str) -> None:
-    """Warn at the line that called fastsvm_cli."""
-    frame, level = sys._getframe(1), 2
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("fastsvm_cli."):
-        frame, level = frame.f_back, level + 1
-    warnings.warn(message, FastsvmWarning, stacklevel=level)
 
 
 def _source(found: Fitted) -> SourceModel:
@@ -355,7 +356,9 @@ def _choose(
     from fastsvm_cli.benchmarks.chooser import Choosing
 
     def fast_of(model: Model, exact: bool) -> FastSVM:
-        return _predictor(found, source, model, options={}, exact=exact)
+        out = _predictor(found, source, model, options={}, exact=exact)
+        out._names_checked = True
+        return out
 
     with in_python(), _one_blas_thread():
         choice = Choosing(
@@ -372,7 +375,7 @@ def _choose(
     picked = choice.picked
     assert picked.model is not None
     if picked.warning is not None:
-        _warn(f'method="auto": {picked.warning}')
+        warn(f'method="auto": {picked.warning}')
     recipe = attempts.recipe(picked)
     out: Any = _predictor(found, source, picked.model, recipe, exact=picked.exact, n_threads=n_threads)
     out.attempts_ = attempts

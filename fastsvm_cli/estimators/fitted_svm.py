@@ -12,6 +12,7 @@ from fastsvm_cli._native import Header, LibsvmFile
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.estimators.calibration import read_calibrators
 from fastsvm_cli.estimators.scaling import SCALERS, FittedScaling, absorbed, read_scaler, scaler_class
+from fastsvm_cli.estimators.sklearn_protocol import not_fitted
 from fastsvm_cli.models.base import ExactModel
 
 #: scikit-learn's class -> svm_type.
@@ -71,7 +72,7 @@ def read_svm(estimator: Any) -> Fitted:
         raise ModelFormatError(_name(estimator), f"no support vector machine found, expected {EXPECTED}")
     _require_kernel(estimator, name)
     if not hasattr(estimator, "support_vectors_"):
-        raise ModelFormatError(name, f"it is not fitted yet, expected {EXPECTED}: call fit first")
+        raise not_fitted(name, f"it is not fitted yet, expected {EXPECTED}: call fit first")
     svm_type, kernel = _SVM_TYPES[name], KERNELS[estimator.kernel]
     classification = svm_type in ("c_svc", "nu_svc")
     if classification and len(estimator._n_support) != len(estimator.classes_):
@@ -175,9 +176,10 @@ def _read_object(estimator: Any) -> Fitted:
         return _read_object(estimator.estimator)
     if _is(estimator, "BaseSearchCV"):
         if not hasattr(estimator, "best_estimator_"):
-            why = "a search without a best estimator found: fit it, with refit=True"
-            raise ModelFormatError(type(estimator).__name__, why)
+            raise not_fitted(_name(estimator), "a search without a best estimator found: fit it, with refit=True")
         return _read_object(estimator.best_estimator_)
+    if _is(estimator, "_Compiled", "fastsvm_cli") and not hasattr(estimator, "compiled_"):
+        raise not_fitted(_name(estimator), "it is not fitted yet: call fit first")
     if _is(estimator, "FastSVM", "fastsvm_cli") or hasattr(estimator, "compiled_"):
         where = ": its attribute compiled_ is the result, after a search best_estimator_.compiled_"
         raise ModelFormatError(
@@ -220,7 +222,7 @@ def _read_pipeline(pipeline: Any) -> Fitted:
 def _read_calibrated(estimator: Any) -> Fitted:
     name = "CalibratedClassifierCV"
     if not hasattr(estimator, "calibrated_classifiers_"):
-        raise ModelFormatError(name, "it is not fitted yet, expected a fitted one: call fit first")
+        raise not_fitted(name, "it is not fitted yet, expected a fitted one: call fit first")
     each = estimator.calibrated_classifiers_
     if len(each) != 1:
         raise ModelFormatError(name, f"{len(each)} classifiers found, expected 1: fit it with ensemble=False")
@@ -293,7 +295,7 @@ def to_libsvm(estimator: Any, path: "str | bytes | os.PathLike[str] | None" = No
     ModelFormatError
         If LIBSVM's format cannot hold the estimator.
     FileError
-        If the file cannot be written.
+        If the file cannot be written, or has rows of data or the model itself.
 
     See Also
     --------
@@ -324,8 +326,10 @@ def to_libsvm(estimator: Any, path: "str | bytes | os.PathLike[str] | None" = No
             raise ModelFormatError(found.name, why)
         model = folded
     if path is not None:
+        from fastsvm_cli.console.file_checks import check_model_output
         from fastsvm_cli.text.output import Output
 
+        check_model_output(os.fsdecode(path), found.fingerprint)
         text = readable_text(model)
         with Output(os.fsdecode(path)) as output:
             output.write(text)

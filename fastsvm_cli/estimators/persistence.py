@@ -79,13 +79,15 @@ class Persistent:
         Raises
         ------
         FileError
-            If the file cannot be written.
+            If the file cannot be written, or has rows of data or the model that this one was compiled from.
         ModelFormatError
             If an argument of the object changes answers and no model file holds it. `joblib.dump` stores the whole
             object.
         """
+        from fastsvm_cli.console.file_checks import check_model_output
         from fastsvm_cli.text.output import Output
 
+        check_model_output(os.fsdecode(path), self.model.fingerprint)
         self.require_none(_LOST, "no model file holds: use joblib.dump, or")
         text = self._text_of_file() or self.model.to_text()
         with Output(os.fsdecode(path)) as output:
@@ -124,12 +126,15 @@ class Persistent:
         Raises
         ------
         FileError
-            If a file cannot be written, or the package onnx is missing.
+            If a file cannot be written, or has rows of data, the model, or the model that it was compiled from.
+        MissingPackageError
+            If the package onnx is missing.
         ValueError
             If `path`, `precision` or `prefix` is invalid.
         ModelFormatError
             If the target cannot express the model.
         """
+        from fastsvm_cli.console.file_checks import check_model_output
         from fastsvm_cli.export.description import describe
         from fastsvm_cli.export.targets import TARGETS, Options, export, is_prefix
         from fastsvm_cli.text.output import Output
@@ -159,8 +164,11 @@ class Persistent:
         except ModelFormatError as error:  # the same arguments have other names in the command
             why = error.why.replace("--precision double", 'precision="double"').replace("--no-radius", "radius=False")
             raise ModelFormatError(error.path, why) from None
-        for ending, text in made.texts.items():
-            with Output(name.removesuffix(f".{target}") + ending) as output:
+        texts = {name.removesuffix(f".{target}") + ending: text for ending, text in made.texts.items()}
+        for path in texts:
+            check_model_output(path, self.own_fingerprint, self.model.fingerprint)
+        for path, text in texts.items():
+            with Output(path) as output:
                 output.write(text)
         return made.sizes
 

@@ -14,6 +14,7 @@ from fastsvm_cli.estimators.persistence import Persistent
 from fastsvm_cli.estimators.rows import (
     ParsedRows,
     Rows,
+    check_names,
     chunk_of,
     in_blocks,
     require_kernel_values,
@@ -290,6 +291,8 @@ class FastSVM(Persistent, FittedEstimator):
     _classification: bool
     _rows_as_given: bool  # without a transformation
     sklearn: "str | None" = None  # for older pickles
+    _who: "str | None" = None  # name in messages; None: of the class
+    _names_checked = False  # whether the caller checks column names
 
     def __init__(
         self,
@@ -668,8 +671,10 @@ class FastSVM(Persistent, FittedEstimator):
     def _rows(self, X) -> Rows:
         if isinstance(X, ParsedRows):
             return X
-        who = type(self).__name__
-        rows = rows_of(X, who, getattr(self, "feature_names_in_", None))
+        who = self._who or type(self).__name__
+        if not self._names_checked and (self.feature_names_in is not None or type(X) is not np.ndarray):
+            check_names(X, self.feature_names_in, who, self.sklearn is not None)
+        rows = rows_of(X, who)
         expected = self.n_features_in_
         if rows.columns != expected:
             is_known = self.n_features_in is not None
@@ -847,7 +852,7 @@ class FastSVM(Persistent, FittedEstimator):
         return decided
 
     def __dir__(self) -> "list[str]":
-        return sorted(set(super().__dir__()) - unavailable(self))
+        return sorted(name for name in set(super().__dir__()) - unavailable(self) if name[0] != "_")
 
     def __repr__(self) -> str:
         model, header = self.model, self.model.header

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fastsvm_cli import _native
+from fastsvm_cli.errors import warn
 from fastsvm_cli.methods.parallel import over_blocks, threads_here
 from fastsvm_cli.text.read_rows import MOST_VALUES
 
@@ -113,10 +114,10 @@ class ParsedRows(Rows):
         return self._chunk.slice(first, last)
 
 
-def rows_of(X, who: str, names: "np.ndarray | None" = None) -> Rows:
+def rows_of(X, who: str) -> Rows:
     """Return the rows of X.
 
-    names: expected column names of a frame. Raises ValueError and TypeError, in scikit-learn's words, unless X is a
+    Raises ValueError and TypeError, in scikit-learn's words, unless X is a
     real matrix with a row and a column.
     """
     if type(X) is np.ndarray and X.ndim == 2 and X.dtype.char in "df" and X.size:  # soon, for one row
@@ -129,8 +130,6 @@ def rows_of(X, who: str, names: "np.ndarray | None" = None) -> Rows:
         _require_real(X.dtype, X)
         source: Rows = _Sparse(_as_csr(X))
     elif hasattr(X, "iloc") and hasattr(X, "columns"):
-        if names is not None:
-            _require_names(X, names, who)
         if len(X) <= _FEW and (matrix := X.to_numpy()).dtype.kind in "fiu":
             source = _Dense(matrix)
         else:
@@ -275,25 +274,37 @@ def _refuse_numbers(values: np.ndarray, who: str) -> None:
     raise ValueError("Input X contains infinity or a value too large for dtype('float64').")
 
 
-def _require_names(frame, names: np.ndarray, who: str) -> None:
-    found = list(frame.columns)
-    if found == list(names) or not all(isinstance(name, str) for name in found):
-        return
-    lines = ["The feature names should match those that were passed during fit."]
-    unexpected, missing = sorted(set(found) - set(names)), sorted(set(names) - set(found))
-    for what, some in (("unseen at fit time", unexpected), ("seen at fit time, yet now missing", missing)):
-        if some:
-            shown = [f"- {name}" for name in some[:5]] + ["- ..."] * (len(some) > 5)
-            lines += [f"Feature names {what}:", *shown]
-    if not unexpected and not missing:
-        lines.append("Feature names must be in the same order as they were in fit.")
-    raise ValueError("\n".join(lines) + "\n")
+def check_names(X, names: "np.ndarray | None", who: str, fitted: bool = True) -> None:
+    """Check column names as scikit-learn does: raise ValueError or TypeError for wrong ones, warn of missing ones.
+
+    names: those of the training rows, or None. fitted: whether no names mean that the training rows had none.
+    """
+    found = list(getattr(X, "columns", ()))
+    strings = sum(isinstance(name, str) for name in found)
+    if names is None:
+        if strings and fitted:
+            warn(f"X has feature names, but {who} was fitted without feature names")
+    elif not strings:
+        warn(f"X does not have valid feature names, but {who} was fitted with feature names")
+    elif strings < len(found):
+        kinds = sorted({type(name).__name__ for name in found})
+        raise TypeError(f"Feature names are only supported if all input features have string names, but X has {kinds}.")
+    elif found != list(names):
+        lines = ["The feature names should match those that were passed during fit."]
+        unexpected, missing = sorted(set(found) - set(names)), sorted(set(names) - set(found))
+        for what, some in (("unseen at fit time", unexpected), ("seen at fit time, yet now missing", missing)):
+            if some:
+                shown = [f"- {name}" for name in some[:5]] + ["- ..."] * (len(some) > 5)
+                lines += [f"Feature names {what}:", *shown]
+        if not unexpected and not missing:
+            lines.append("Feature names must be in the same order as they were in fit.")
+        raise ValueError("\n".join(lines) + "\n")
 
 
 def labelled_chunks(data: Any, found: "Fitted", who: str) -> "list[_native.Chunk]":
     """Return X or (X, y) as chunks of scaled rows, labels in front; raise ValueError if they do not fit the model."""
     X, y = data if isinstance(data, tuple) and len(data) == 2 else (data, None)
-    rows = rows_of(X, who, found.feature_names)
+    rows = rows_of(X, who)
     if found.n_features not in (None, rows.columns):
         raise ValueError(f"X has {rows.columns} features, but {found.name} is expecting {found.n_features}")
     leading = np.empty((rows.rows, 0)) if y is None else _labels(np.asarray(y), found, rows.rows)[:, None]

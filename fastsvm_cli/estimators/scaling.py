@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from fastsvm_cli.errors import ModelFormatError
+from fastsvm_cli.estimators.sklearn_protocol import not_fitted
 from fastsvm_cli.methods.folded_scaling import fold_exact
 from fastsvm_cli.models.base import ExactModel
 from fastsvm_cli.text.scaling import Affine
@@ -86,7 +86,7 @@ def read_scaler(scaler: Any) -> FittedScaling:
     name = scaler_class(scaler)
     assert name is not None
     if not hasattr(scaler, "n_features_in_"):
-        raise ModelFormatError(name, "it is not fitted yet, expected a fitted scaler: call fit first")
+        raise not_fitted(name, "it is not fitted yet, expected a fitted scaler: call fit first")
     steps: list[tuple[str, Any]] = []
     if name == "StandardScaler":
         steps += [("subtract", scaler.mean_)] * bool(scaler.with_mean)

@@ -1,9 +1,11 @@
 """scikit-learn's estimator protocol, and methods that exist only if the model supports them."""
 
 from collections.abc import Callable
-from functools import update_wrapper
+from functools import cache, update_wrapper
 from types import MethodType
 from typing import TYPE_CHECKING, Any, TypeVar
+
+from fastsvm_cli.errors import ModelFormatError
 
 if TYPE_CHECKING:
     from fastsvm_cli.models.base import Model
@@ -11,6 +13,22 @@ if TYPE_CHECKING:
 
 CERTIFIED = 'those of compile(model, method="approx", certify=True) and method="reduce"'
 BEYOND_VOTES = "labels follow decision values then, of whose signs alone something is proven"
+
+
+def not_fitted(name: str, why: str) -> ModelFormatError:
+    """Return the error of an unfitted estimator, which is also scikit-learn's NotFittedError."""
+    return _not_fitted_error()(name, why)
+
+
+@cache
+def _not_fitted_error() -> "type[ModelFormatError]":
+    from sklearn import exceptions
+
+    class NotFittedError(ModelFormatError, exceptions.NotFittedError):
+        def __reduce__(self) -> "tuple[Any, ...]":
+            return not_fitted, self._given[:2]
+
+    return NotFittedError
 
 
 class available:

@@ -10,7 +10,7 @@ import numpy as np
 
 from fastsvm_cli import __version__
 from fastsvm_cli._native import class_pairs
-from fastsvm_cli.errors import FileError, ModelFormatError
+from fastsvm_cli.errors import MissingPackageError, ModelFormatError
 from fastsvm_cli.export.description import Description, KernelSums, Polynomials, Samples, monomials
 from fastsvm_cli.export.onnx_graph import Answers, Graph
 from fastsvm_cli.export.precision import AT_ONCE, check_range, unit
@@ -26,11 +26,11 @@ _MOST_BYTES = (1 << 31) - (1 << 20)
 
 
 def model_of(description: Description, single: bool) -> Any:
-    """Return a description as a ModelProto. Raises ModelFormatError, and FileError without the package onnx."""
+    """Return a description as a ModelProto. Raises ModelFormatError, and MissingPackageError without onnx."""
     try:
         from onnx import helper, numpy_helper
     except ImportError:
-        raise FileError("onnx", "it is not installed: pip install 'fastsvm[onnx]'") from None
+        raise MissingPackageError("onnx", "it is not installed: pip install 'fastsvm[onnx]'") from None
     kind = np.float32 if single else np.float64
     graph = Graph(helper, kind, description.path)
     if single:
@@ -343,13 +343,13 @@ def _alternating(coefficients: np.ndarray) -> np.ndarray:
 
 
 def answers(text: bytes, description: Description, single: bool) -> "check.Answers":
-    """Return a function that answers rows in onnxruntime. Raises FileError without it."""
+    """Return a function that answers rows in onnxruntime. Raises MissingPackageError without it."""
     from fastsvm_cli.export.check import graph_answers
 
     try:
         from onnxruntime import InferenceSession
     except ImportError:
-        raise FileError("onnxruntime", "it is not installed, and --test runs the graph in it") from None
+        raise MissingPackageError("onnxruntime", "it is not installed, and --test runs the graph in it") from None
     session = InferenceSession(text, providers=["CPUExecutionProvider"])
     names = [each.name for each in session.get_outputs()]
     return graph_answers(description, lambda rows: dict(zip(names, session.run(None, {"X": rows}))), single)

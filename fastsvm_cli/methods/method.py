@@ -46,14 +46,12 @@ class MethodOptions(Options):
         from os.path import basename
 
         from fastsvm_cli import _native
-        from fastsvm_cli.console.file_checks import check_files, has_pairs
+        from fastsvm_cli.console.file_checks import check_files, check_model_output
 
         if self.output_file is None:  # as svm-train does, in the current directory
             self.output_file = "-" if self.model_file == "-" else basename(self.model_file) + self.suffix
         check_files(self.output_file, self.model_file, *self.inputs)
-        if has_pairs(self.output_file):
-            why = "rows of data found, which the model would replace; name another output file, or remove this one"
-            raise FileError(self.output_file, why)
+        check_model_output(self.output_file)
         _native.set_threads(self.threads)
 
     @property

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from threading import Thread
 
 from fastsvm_cli import _native
-from fastsvm_cli.errors import FileError
+from fastsvm_cli.errors import MissingPackageError
 from fastsvm_cli.models import parse_libsvm
 from fastsvm_cli.models.base import ExactModel
 from fastsvm_cli.text.read_rows import read_bytes
@@ -22,16 +22,17 @@ def libsvm_problem(chunks: "Iterable[_native.Chunk]") -> "tuple[list[float], lis
 
 
 def load_libsvm() -> None:
-    """Import libsvm-official. Raises FileError if it is missing or does not load.
+    """Import libsvm-official. Raises MissingPackageError if it is missing or does not load.
 
     Interrupts must not raise meanwhile: its import of scipy catches every exception.
     """
     try:
         import libsvm.svmutil  # noqa: F401
     except ImportError:
-        raise FileError("libsvm-official", "it is not installed: pip install 'fastsvm[libsvm]'") from None
+        raise MissingPackageError("libsvm-official", "it is not installed: pip install 'fastsvm[libsvm]'") from None
     except Exception as error:  # OSError: its library fits another system
-        raise FileError("libsvm-official", f"it does not load: {' '.join(str(error).split())}") from None
+        why = f"it does not load: {' '.join(str(error).split())}"
+        raise MissingPackageError("libsvm-official", why) from None
 
 
 def train(labels: "list[float]", rows: "list[dict[int, float]]", options: str, path: str) -> ExactModel:

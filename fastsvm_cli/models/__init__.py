@@ -1,5 +1,6 @@
 """Readers of model files."""
 
+import os
 import warnings
 
 from fastsvm_cli import _native
@@ -10,12 +11,12 @@ from fastsvm_cli.text.read_rows import read_bytes
 looks_like_model = _native.looks_like_model
 
 
-def load_model(path: str) -> Model:
+def load_model(path: "str | bytes | os.PathLike[str]") -> Model:
     """Read a model file of any kind, exact or compiled, as an object that evaluates chunks.
 
     Parameters
     ----------
-    path : str
+    path : str, bytes or os.PathLike
         The model file, which may be compressed; "-" is standard input.
 
     Returns
@@ -40,6 +41,7 @@ def load_model(path: str) -> Model:
     load : Read a model file for predictions of arrays.
     read_chunks : Read the rows of a data file.
     """
+    path = os.fsdecode(path)
     return parse_model(read_bytes(path, lambda start: check_start(start, path)), path)
 
 

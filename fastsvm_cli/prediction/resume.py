@@ -82,9 +82,6 @@ class ResumableOutput:
         except OSError as error:
             self._abandon()
             raise FileError(path, error) from None
-        except FileError:
-            self._abandon()
-            raise
 
     def __enter__(self) -> "ResumableOutput":
         self._stop_signals.__enter__()
@@ -213,7 +210,7 @@ class ResumableOutput:
                 os.unlink(self._state_file)
             elif self._mark is not self._saved:
                 self._checkpoint()
-        except (OSError, FileError):
+        except OSError:
             pass  # the previous checkpoint holds
 
     def _read_state(self, empty: bool) -> "dict[str, Any] | None":

@@ -81,9 +81,6 @@ class Content(Source):
         except OSError as error:
             self.close()
             raise FileError(path, error) from None
-        except FileError:
-            self.close()
-            raise
 
     def __enter__(self) -> "Content":
         return self

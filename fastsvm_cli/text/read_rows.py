@@ -1,5 +1,6 @@
 """Rows and content of data files."""
 
+import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -20,7 +21,7 @@ _START = 1 << 12
 
 
 def read_chunks(
-    path: str,
+    path: "str | bytes | os.PathLike[str]",
     *,
     labelled: bool = True,
     dense: bool = False,
@@ -40,7 +41,7 @@ def read_chunks(
 
     Parameters
     ----------
-    path : str
+    path : str, bytes or os.PathLike
         The data file, which may be compressed; "-" is standard input.
     labelled : bool, default=True
         Whether every row begins with its label.
@@ -84,7 +85,7 @@ def read_chunks(
     load_model : Read a model file.
     """
     with LineBlocks(
-        path,
+        os.fsdecode(path),
         labelled=labelled,
         dense=dense,
         delimiter=delimiter,

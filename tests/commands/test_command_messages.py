@@ -87,6 +87,7 @@ def folder(tmp_path_factory):
     for name, text in TEXTS.items():
         (folder / name).write_text(text)
     (folder / "rows.gz").write_bytes(gzip.compress(ROWS.encode()))
+    (folder / "m.gz").write_bytes(gzip.compress((folder / "m").read_bytes()))
     for kernel in ("linear", "sigmoid"):
         (folder / kernel).write_text((folder / "m").read_text().replace("rbf", f"{kernel}\ncoef0 0", 1))
     (folder / "folder").mkdir()

@@ -32,4 +32,4 @@ def test_a_libsvm_that_does_not_load_is_named_in_one_line(tmp_path):
         "load_libsvm()"
     )
     done = outcome([sys.executable, "-I", "-c", code])
-    assert done.stderr.endswith("FileError: libsvm-official: it does not load: libsvm.so: wrong ELF class\n")
+    assert done.stderr.endswith("MissingPackageError: libsvm-official: it does not load: libsvm.so: wrong ELF class\n")

@@ -53,6 +53,11 @@ def test_a_model_has_the_methods_that_it_can_do(name, has):
     assert not (set(METHODS) - found) & set(listed)
 
 
+def test_dir_has_public_names_alone():
+    found = dir(fastsvm_cli.load(GOLDEN / "c_svc.model"))
+    assert {"predict", "classes_", "save"} <= set(found) and not [name for name in found if name[0] == "_"]
+
+
 def test_classes_and_labels(colors):
     fast, X, y = colors
     assert fast.classes_.tolist() == [1, 2, 3, 7] and fast.classes_.dtype == np.int64

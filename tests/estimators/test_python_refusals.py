@@ -8,6 +8,7 @@ import pandas
 import pytest
 import scipy.sparse
 from sklearn.calibration import CalibratedClassifierCV
+from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 from sklearn.svm import SVC, SVR
@@ -18,7 +19,11 @@ from support.fitting import rows
 from support.paths import GOLDEN, TESTS
 from zoo.traits import specimen
 
-ERRORS = {each.__name__: each for each in (FastsvmError, ModelFormatError, ValueError, TypeError, AttributeError)}
+OURS = (FastsvmError, ModelFormatError)
+ERRORS = {
+    each.__name__: each
+    for each in (*OURS, NotFittedError, FileNotFoundError, ImportError, ValueError, TypeError, AttributeError)
+}
 LINES = (TESTS / "estimators" / "refusals.txt").read_text().splitlines()
 #: The names that the table imports.
 IMPORTED: dict = {}

@@ -10,7 +10,7 @@ from sklearn.svm import SVC, SVR
 import fastsvm_cli
 from fastsvm_cli import FastsvmWarning
 from fastsvm_cli.comparisons import agreement
-from fastsvm_cli.sklearn import CompiledSVC
+from fastsvm_cli.sklearn import CompiledSVC, patch, unpatch
 from support.fitting import fit, rows
 
 
@@ -102,9 +102,59 @@ def test_auto_measures_instead(svc, budget):
     assert not _output_of(lambda: fastsvm_cli.compile(svc, "auto", **options))
 
 
+FRAME = pandas.DataFrame(rows()[0], columns=list("abcde"))
+NAMES = "X does not have valid feature names, but {} was fitted with feature names"
+
+
+def _named(X, y):
+    return SVC(gamma=0.1, probability=True).fit(X, y)
+
+
 def test_an_array_without_the_names_of_a_frame_is_warned_of_as_in_scikit_learn():
-    frame = pandas.DataFrame(np.random.default_rng(1).random((20, 2)), columns=["a", "b"])
-    fast = CompiledSVC().fit(frame, np.arange(20) % 2)
-    for ask in (fast.predict, fast.decision_function):
-        with pytest.warns(UserWarning, match="X does not have valid feature names"):
-            ask(frame.to_numpy())
+    X, y = rows()
+    own = _named(FRAME, y)
+    makers = {
+        "SVC": lambda: _patched(own),
+        "FastSVM": lambda: fastsvm_cli.compile(own),
+        "CompiledSVC": lambda: CompiledSVC(SVC(probability=True)).fit(FRAME, y),
+    }
+    for name, make in makers.items():
+        fast = make()
+        for ask in (fast.predict, fast.decision_function, fast.predict_proba):
+            (printed,) = _output_of(lambda: ask(X))
+            assert issubclass(printed.category, UserWarning) and str(printed.message) == NAMES.format(name)
+            assert name == "SVC" or printed.filename == __file__
+            assert not _output_of(lambda: ask(FRAME))
+    unpatch()
+
+
+def _patched(own):
+    patch()
+    own.predict(pandas.concat([FRAME] * 50))
+    return own
+
+
+@pytest.mark.parametrize(
+    "options", [{"method": "reduce", "ratio": 0.5, "data": True}, {"method": "auto", "X": True}], ids=str
+)
+def test_the_names_of_rows_that_compile_takes_are_checked_once(options):
+    X, y = rows()
+    own = _named(FRAME, y)
+    given = {name: X if name in ("data", "X") else value for name, value in options.items()}
+    found = [str(each.message) for each in _output_of(lambda: fastsvm_cli.compile(own, **given, on_progress=False))]
+    assert found.count(NAMES.format("SVC")) == 1
+    given = {name: FRAME if name in ("data", "X") else value for name, value in options.items()}
+    found = [str(each.message) for each in _output_of(lambda: fastsvm_cli.compile(own, **given, on_progress=False))]
+    assert not [each for each in found if "feature names" in each]
+    given = {name: FRAME[list("abdce")] if name in ("data", "X") else value for name, value in options.items()}
+    with pytest.raises(ValueError, match="must be in the same order as they were in fit"):
+        fastsvm_cli.compile(own, **given, on_progress=False)
+
+
+def test_names_that_the_training_rows_did_not_have():
+    X, y = rows()
+    fast = fastsvm_cli.compile(_named(X, y))
+    (printed,) = _output_of(lambda: fast.predict(FRAME))
+    assert str(printed.message) == "X has feature names, but FastSVM was fitted without feature names"
+    model = fastsvm_cli.FastSVM(fast.model)  # of unknown rows
+    assert not _output_of(lambda: model.predict(FRAME)) and not _output_of(lambda: fast.predict(X))

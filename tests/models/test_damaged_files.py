@@ -67,7 +67,9 @@ def cut_off_at_any_byte(text):
             reason = ENDS
         elif kind_of(text) == "svm_type" and cut >= last_line:
             without_serial = serials and text[:cut].endswith(b" ")
-            reason = "without a serial" if without_serial else "no line end" if cut > last_line else "the file ends"
+            reason = "without a serial" if without_serial else ANY if cut > last_line else "the file ends"
+        elif not compiled(text) and text.rindex(b"\n", 0, last_line - 1) < cut < last_line:
+            reason = ANY  # in the last vector: read with a warning
         yield text[:cut], reason
 
 

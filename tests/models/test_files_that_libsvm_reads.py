@@ -108,12 +108,28 @@ def test_a_line_of_fastsvms_that_was_changed_is_refused():
         assert "a line of fastsvm's that was changed" in error_of(damaged)
 
 
+def test_a_last_line_without_its_end_is_read_with_a_warning_if_the_counts_agree(svm_predict, tmp_path, fastsvm):
+    text = (GOLDEN / "c_svc.model").read_bytes()
+    note = "m:{}: no line end found after the last support vector, which may be cut off"
+    for whole in (text, text.replace(b" \n", b"\n")):
+        cut = whole[:-1]
+        with pytest.warns(FastsvmWarning) as warned:
+            assert parse_model(cut, "m").to_text() == parse_model(whole, "m").to_text()
+        assert [str(each.message) for each in warned] == [note.format(text.count(b"\n"))]
+        assert alike(ours(tmp_path, ROWS, cut), theirs(svm_predict, tmp_path, ROWS, cut))
+    lines = text.splitlines()
+    assert ": the last one is cut off" in error_of(b"\n".join(lines[:-1]))
+    reduced = (GOLDEN / "version2" / "c_svc.reduced").read_bytes()
+    assert error_of(reduced[:-1]).startswith("m:")
+
+
 def test_a_last_line_without_its_end_is_read_where_nothing_can_be_cut():
     constant = b"svm_type epsilon_svr\nkernel_type rbf\ngamma 1.0\nnr_class 2\ntotal_sv 0\nrho -0.5\nSV"
     assert parse_model(constant, "m").to_text() == constant + b"\n"
     serials = b"svm_type one_class\nkernel_type precomputed\nnr_class 2\ntotal_sv 2\nrho 0.5\nSV\n1 0:2 \n0.5 0:13 "
     assert parse_model(serials, "m").max_index == 13
-    assert "no line end found" in error_of(serials.rstrip())
+    with pytest.warns(FastsvmWarning, match="no line end found"):
+        parse_model(serials.rstrip(), "m")
     assert "without a serial" in error_of(serials.removesuffix(b"0:13 "))
     cut = constant.replace(b"total_sv 0", b"total_sv 1")
     assert "0 support vectors found, expected 1" in error_of(cut)

@@ -1,10 +1,15 @@
 """Types of the installed package, for type checkers."""
 
 import ast
+import inspect
 from pathlib import Path
+from typing import get_args
 
 import fastsvm_cli
 from fastsvm_cli import _native
+from fastsvm_cli.estimators.options import CompileOptions, Method
+from fastsvm_cli.methods import names
+from support.option_types import option_types
 
 INSTALLED = Path(fastsvm_cli.__file__).parent
 
@@ -26,3 +31,16 @@ def test_the_stub_of_the_core_has_types():
         words = {word for each in types for word in (ast.unparse(each).split(" | ") if each else ["object"])}
         untold += [node.name] * bool(words & {"object", "tuple", "list", "Iterable"})
     assert not untold and names >= {name for name, each in vars(_native).items() if callable(each) and name[0] != "_"}
+
+
+def test_the_options_of_compile_are_those_of_the_methods():
+    named = set(inspect.signature(fastsvm_cli.compile).parameters)
+    expected = {name: each for name, each in option_types().items() if name not in named}
+    (options,) = (
+        node
+        for node in ast.parse((INSTALLED / "estimators" / "options.py").read_text()).body
+        if isinstance(node, ast.ClassDef)
+    )
+    lines = [node for node in options.body if isinstance(node, ast.AnnAssign)]
+    assert {ast.unparse(line.target): ast.unparse(line.annotation) for line in lines} == expected
+    assert set(expected) == set(CompileOptions.__annotations__) and {*get_args(Method)} == {"exact", "auto", *names()}

@@ -60,7 +60,7 @@ def _compare(options: BenchOptions) -> None:
     from fastsvm_cli.benchmarks.bench_run import Bench
     from fastsvm_cli.benchmarks.conclusion import Conclusion, conclusion
     from fastsvm_cli.commands.bench.measuring import BenchScreen, measure
-    from fastsvm_cli.errors import FileError
+    from fastsvm_cli.errors import MissingPackageError
     from fastsvm_cli.methods.training import load_libsvm
     from fastsvm_cli.system.interruption import raising, temporary_folder
 
@@ -69,7 +69,7 @@ def _compare(options: BenchOptions) -> None:
     libsvm = True
     try:
         load_libsvm()
-    except FileError as missing:
+    except MissingPackageError as missing:
         libsvm = False
         options.note(f"Note: LIBSVM is not timed in memory: {missing}")
     # A signal ends child processes and prints measurements.

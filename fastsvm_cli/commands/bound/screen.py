@@ -48,7 +48,8 @@ def _blocks(report: dict) -> "Iterator[tuple[str, dict, list[tuple[str, str | No
 
 def _of_data(data: dict) -> "list[tuple[str, str | None]]":
     norms = [f"{data[f'largest_norm_{name}']:.6g} about the {name}" for name in ("origin", "mean")]
-    entries = f"{data['entries'] / data['rows']:.4g} entries per row"
+    mean = f"{data['entries'] / data['rows']:.4g}"
+    entries = f"{mean} {'entry' if mean == '1' else 'entries'} per row"
     return [
         ("rows", f"{data['rows']:,}; largest index {data['largest_index']:,}; {entries}"),
         ("largest norm", ", ".join(norms)),

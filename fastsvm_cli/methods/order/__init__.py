@@ -1,6 +1,7 @@
 """order: support vectors in an order that lets rows stop early (DeCoste)."""
 
 import sys
+from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
 
 from fastsvm_cli.console import options as shared
@@ -147,6 +148,11 @@ class OrderOptions(MethodOptions):
             )
         refuse_twice(self.scale_file, model, self.model_file)
 
+    @cached_property
+    def rows_scaling(self) -> "Scaling | None":
+        """The range file of ``--scale``, read once. Raises FileError and DataFormatError."""
+        return read_scale_file(self.scale_file)
+
     @property
     def kernel(self) -> "Kernel":
         """The kernel of ``--kernel`` with its parameters."""
@@ -169,10 +175,11 @@ class Order(Method):
     Options = OrderOptions
 
     def prepare(self, run: Run) -> None:
-        """Read the range file of --carry, and rows of the trial."""
+        """Read the range files, and rows of the trial."""
         from fastsvm_cli.models.embedded_scaling import check
 
         options: OrderOptions = run.options
+        options.rows_scaling  # noqa: B018  # an error in it comes before those in rows
         run.scaling = read_scale_file(options.carry_file, options.y_scale_file)
         if run.scaling is not None and options.own_kernel is None:
             check(run.scaling, run.exact, options.model_file)
@@ -180,15 +187,17 @@ class Order(Method):
 
     def compile(self, run: Run, progress: Progress) -> Made:
         """Order the support vectors of a model."""
+        from fastsvm_cli.models.embedded_scaling import check
+
         options: OrderOptions = run.options
-        scaling = read_scale_file(options.scale_file)
+        scaling = options.rows_scaling
+        if scaling is not None and options.own_kernel is None:  # else the model has no vectors yet
+            check(scaling, run.exact, options.model_file)
         model = _with_own_kernel(run.exact, options, scaling)
         ordered = _ordered(model, run.fingerprint, options, progress, scaling)
         if scaling is not None:
             run.applied.append(scaling)
         if run.scaling is not None and options.own_kernel is not None:  # the ordered model has vectors
-            from fastsvm_cli.models.embedded_scaling import check
-
             check(run.scaling, ordered, options.model_file)
         return Made(ordered)
 

@@ -31,10 +31,9 @@ class ReduceOptions(MethodOptions):
     )
     target: "float | None" = option(
         "--target E",
-        "Largest share of labels that may differ (0.002 or 0.2%). With --data, it also holds for the tested rows of"
-        " each class, where one label may always differ. For regression, the largest root mean square difference, as a"
-        " share of the standard deviation of the exact values. Measured on rows of --data, or else on support vectors,"
-        " that the placement has not seen.",
+        "Largest share of labels that may differ (0.002 or 0.2%). With --data, a class rules a set out as in bench"
+        " --budget. For regression, the largest root mean square difference, as a share of the standard deviation of"
+        " the exact values. Measured on rows of --data, or else on support vectors, that the placement has not seen.",
         TARGET,
     )
     data_file: "str | None" = option(

@@ -5,8 +5,7 @@ sequence", statement (2) of comparisons/guarantee.py), with confidence 1 - delta
 ... take larger ones, up to one that passes, with 1 - delta_i: delta_0 = 0.8 delta, delta_i = 0.2 delta / 2^i. A test
 takes a set whose share among rows drawn like these is above the target with probability at most delta_i, and all
 delta_i add up to delta: at most the share `target` of such rows gets another label, with confidence 1 - delta. The set
-of all vectors needs no test. The rule per class has no confidence of its own; one changed label in a class of fewer
-than 1 / target rows passes it, unlike in `bench`.
+of all vectors needs no test. A class rules a set out as in `bench`, with no confidence of its own.
 
 Rows that are support vectors were trained on: each part is measured on a model without its own, reduced as far. For new
 rows, that is an estimate: other coefficients remember them. Without rows, a quarter of the support vectors is left out,
@@ -22,6 +21,7 @@ from scipy.sparse.linalg import LinearOperator, cg
 
 from fastsvm_cli import _native
 from fastsvm_cli.comparisons.agreement import answers, share_of_spread
+from fastsvm_cli.comparisons.budget import Budget
 from fastsvm_cli.comparisons.changed import Changed, changed_labels
 from fastsvm_cli.comparisons.guarantee import rows_needed
 from fastsvm_cli.comparisons.sampled import rms_interval_95, upper_bound
@@ -130,14 +130,11 @@ class Seen(NamedTuple):
     changed: "Changed | None"
 
     def within(self, budget: float, confidence: float) -> bool:
-        """Return whether, with this confidence, the set keeps to a budget; for regression, whether `high` does.
-
-        As in `bench`, no class may change more; but one label may in a class too small to show the budget.
-        """
+        """Return whether, with this confidence, the set keeps to a budget; for regression, whether `high` does."""
         if self.changed is None:
             return self.high <= budget
-        classes = (each.different <= max(1.0, budget * each.rows) for each in self.changed.classes)
-        return upper_bound(self.different, self.rows, confidence) <= budget and all(classes)
+        over = Budget(budget).class_over(self.changed)
+        return upper_bound(self.different, self.rows, confidence) <= budget and over is None
 
 
 class Sample(NamedTuple):
@@ -238,9 +235,9 @@ def reduce_to(
 ) -> Reduction:
     """Return the smallest set found that keeps to a target, with its `sample`.
 
-    target: largest share of labels that differ (with rows, of each class too); for regression, largest root mean square
-    difference in standard deviations of the exact values. rows: like those to predict; None: support vectors are
-    measured on. how: of compile_reduced_set, whose errors it raises.
+    target: largest share of labels that differ; for regression, largest root mean square difference in standard
+    deviations of the exact values. rows: like those to predict; None: support vectors are measured on. how: of
+    compile_reduced_set, whose errors it raises.
     """
     total, least = model.header.total_sv, max(len(model.header.label or [0]), _FIRST)
     if total <= least or not model.pairs:

@@ -66,13 +66,10 @@ Rows Body::vectors(const Header& header, std::int64_t more, bool any_order) {
     ParseResult read = parse(text.data() + at, whole - at, first_line, format);
     if (!read.error.empty()) throw ModelError(read.error, read.error_line);
     if (read.rows.rows < expected)
-        throw ModelError(
-            read.rows.rows + 1 == expected && whole < text.size()
-                ? "no line end found after the last support vector, which may be cut off, expected one: if the file is "
-                  "whole, add it with echo >> FILE"
-                : std::to_string(read.rows.rows) + " support vectors found, expected " + std::to_string(expected) +
-                      (whole < text.size() ? ": the last one is cut off" : ": the file ends"),
-            first_line + read.rows.rows);
+        throw ModelError(std::to_string(read.rows.rows) + " support vectors found, expected " +
+                             std::to_string(expected) +
+                             (whole < text.size() ? ": the last one is cut off" : ": the file ends"),
+                         first_line + read.rows.rows);
     at += read.consumed;
     return std::move(read.rows);
 }

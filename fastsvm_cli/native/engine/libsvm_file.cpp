@@ -9,6 +9,7 @@
 #include "engine/sha256.h"
 #include "exact/reference/reference.h"
 #include "exact/values/panels.h"
+#include "text/parse.h"
 
 namespace fastsvm {
 
@@ -231,16 +232,21 @@ LibsvmFile::LibsvmFile(Header header, std::shared_ptr<const Rows> vectors, const
 
 std::unique_ptr<LibsvmFile> LibsvmFile::read(std::string_view text) {
     std::string with_line_end;
-    const auto end_line = [&](bool precomputed) {
-        if (lacks_only_line_end(text, precomputed)) text = with_line_end = std::string(text) + '\n';
-    };
-    end_line(false);
+    const auto end_line = [&] { text = with_line_end = std::string(text) + '\n'; };
+    if (lacks_only_line_end(text, false)) end_line();
     HeaderText read = read_libsvm_header(text);
     const Header& header = read.header;
     std::vector<ModelNote> notes;
-    end_line(header.kernel_type == "precomputed");
+    bool cut =
+        text.back() != '\n' && count_lines(text.data() + read.end, text.size() - read.end) + 1 == header.total_sv;
+    if (cut) {
+        cut = !lacks_only_line_end(text, header.kernel_type == "precomputed");
+        end_line();
+    }
     Body body(text, read.end);
     Rows vectors = body.vectors(header, 0, true);
+    if (cut)
+        notes.push_back({body.line() - 1, "no line end found after the last support vector, which may be cut off"});
     const std::int64_t first_line = body.line() - vectors.rows;
     const std::string_view rest = text.substr(body.at);
     const std::string own = own_line(text);

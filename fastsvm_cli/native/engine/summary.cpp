@@ -79,13 +79,21 @@ std::vector<std::string> score_lines(const Header& printed, const Score& score) 
             "Squared correlation coefficient = " + with_digits(found[1]) + " (regression)"};
 }
 
+// Fewer rows may be all wrong, or lack any feature, by chance.
+constexpr std::int64_t few_rows = 20;
+
 std::string row_warning(const Header& header, const RunCounts& run_counts, bool zeros_count) {
     constexpr std::size_t shown = 6;
     const std::int64_t rows = run_counts.rows;
     const UnknownLabels& unknown = run_counts.unknown_labels;
     if (!rows) return "no row was predicted";
     // LIBSVM data without labels has an arbitrary number there, usually 0.
-    if (2 * (unknown.rows - (zeros_count ? 0 : unknown.zeros)) <= rows) return "";
+    if (2 * (unknown.rows - (zeros_count ? 0 : unknown.zeros)) <= rows) {
+        const bool all_wrong = header.classification() && !run_counts.score.correct;
+        return all_wrong && run_counts.score.total - unknown.rows >= few_rows
+                   ? "no row gets its own label: they may be rows of another data set"
+                   : "";
+    }
     const std::vector<int> labels = header.classification() ? *header.label : std::vector<int>{1, -1};
     std::string words;
     for (std::size_t i = 0; i < std::min(shown, labels.size()); ++i)
@@ -97,8 +105,7 @@ std::string row_warning(const Header& header, const RunCounts& run_counts, bool 
 }
 
 std::string feature_warning(const Header& header, const KnownFeatures& known, const RunCounts& run_counts) {
-    // Fewer rows may lack any feature by chance; so may most rows, if some of the vectors do.
-    constexpr std::int64_t few_rows = 20;
+    // Most rows may lack any feature, if some of the vectors do.
     constexpr double nearly_all = 0.9;
     const FeatureCounts& found = run_counts.features;
     const bool constant = known.first && !known.largest;

@@ -92,7 +92,7 @@ public:
         stream_.next_out = reinterpret_cast<unsigned char*>(buffer);
         stream_.avail_out = static_cast<unsigned>(std::min<std::size_t>(size, 1u << 30));
         const unsigned requested = stream_.avail_out;
-        while (stream_.avail_out == requested) {
+        while (requested && stream_.avail_out == requested) {
             if (!stream_.avail_in && !input_ended_) {
                 input_.resize(1 << 18);
                 const std::size_t got = more(input_.data(), input_.size());
