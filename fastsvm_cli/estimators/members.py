@@ -45,18 +45,7 @@ class CompiledEstimator(FittedEstimator):
         self.estimator, self.fast = estimator, fast
 
     def predict(self, X: Any) -> np.ndarray:
-        """Predict the class or value of each row.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix
-            The rows, as `estimator` takes them.
-
-        Returns
-        -------
-        y : ndarray
-            The result of `estimator.predict`; for regression, up to rounding.
-        """
+        """Return `estimator.predict(X)`; for regression, up to rounding."""
         out = self.fast.predict(X)
         near = self._near(X) if out.ndim == 1 and hasattr(self.fast, "classes_") else []
         if len(near):
@@ -78,20 +67,7 @@ class CompiledEstimator(FittedEstimator):
         return []
 
     def agreement(self, X: Any, estimator: Any = None) -> "Agreement":
-        """Compare the answers with those of an estimator.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix
-            The rows.
-        estimator : object with a method predict, default=None
-            The reference. None means `self.estimator`.
-
-        Returns
-        -------
-        agreement : Agreement
-            Numbers of rows, and of rows whose answers differ.
-        """
+        """Compare the answers with those of `estimator`, by default the one that was compiled: `FastSVM.agreement`."""
         from sklearn.base import is_regressor
 
         from fastsvm_cli.estimators.agreement import Agreement
@@ -111,9 +87,7 @@ class CompiledEstimator(FittedEstimator):
     def __copy__(self) -> "CompiledEstimator":
         return CompiledEstimator(self.estimator, self.fast)
 
-    @property
-    def _estimator_type(self) -> Any:  # scikit-learn before 1.6
-        return self.estimator._estimator_type
+    _estimator_type = property(lambda self: self.estimator._estimator_type)  # scikit-learn before 1.6
 
     def __sklearn_tags__(self):
         return self.estimator.__sklearn_tags__()
