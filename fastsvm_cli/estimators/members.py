@@ -19,8 +19,10 @@ if TYPE_CHECKING:
 class CompiledEstimator(FittedEstimator):
     """A fitted estimator of scikit-learn, whose support vector machines are compiled.
 
-    It has the estimator's attributes and methods, which scikit-learn's code answers with the compiled members.
-    `compile` makes objects of this class.
+    It has the estimator's attributes and methods, which scikit-learn's code answers with the compiled members. If these
+    change no labels, no label changes: `estimator` answers the rows where decision values or probabilities of two
+    classes may be equal but for rounding (`OutputCodeClassifier`, and trees at the end of a stack, do not show such
+    rows). `compile` makes objects of this class. `fit` does nothing, and a clone is fitted, as of a FrozenEstimator.
 
     Parameters
     ----------
@@ -28,14 +30,6 @@ class CompiledEstimator(FittedEstimator):
         The fitted estimator.
     fast : estimator
         A shallow copy of `estimator`, with compiled members.
-
-    Notes
-    -----
-    If the method changes no label of a member, the labels are those of `estimator`, which answers the rows where the
-    decision values or probabilities of two classes may be equal but for rounding. `OutputCodeClassifier`, and trees at
-    the end of a stack, do not show such rows.
-
-    `sklearn.base.clone` returns a fitted copy, and `fit` does nothing, as in `sklearn.frozen.FrozenEstimator`.
     """
 
     _parameters = ("estimator", "fast")

@@ -61,7 +61,7 @@ IRIS = {
     "output code": OutputCodeClassifier(SVC(), random_state=0),
     "bagging": BaggingClassifier(SVC(), max_features=0.5, random_state=0),
     "bagging, probable": BaggingClassifier(LIKELY, 5, random_state=0),
-    "boosting": AdaBoostClassifier(SVC(), n_estimators=3, random_state=0),
+    "boosting": AdaBoostClassifier(LIKELY, n_estimators=3, random_state=0),
     "votes": VotingClassifier([*TWO, ("c", LogisticRegression())]),
     "soft votes": VotingClassifier([("a", LIKELY), ("b", make_pipeline(PCA(2), LIKELY))], voting="soft"),
     "stack": StackingClassifier(TWO),

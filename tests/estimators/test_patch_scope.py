@@ -260,10 +260,10 @@ print(sys.argv[1:], sys.path[0], SVC().fit(X, y).predict(X[:1]))
 @pytest.mark.full
 def test_a_script_runs_patched(tmp_path):
     (tmp_path / "work.py").write_text(SCRIPT)
-    for words in (["-v", tmp_path / "work.py"], ["-v", "-m", "work"]):
-        done = outcome([sys.executable, "-m", "fastsvm_cli.patch", *map(str, words), "a", "-b"], cwd=tmp_path)
-        assert done.returncode == 0 and done.stdout == f"['a', '-b'] {tmp_path} [0]\n", done.stderr
-        assert "SVC.predict, 1 rows: scikit-learn's own code: a call of" in done.stderr
+    command = [sys.executable, "-m", "fastsvm_cli.patch", "-v", str(tmp_path / "work.py"), "a", "-b"]
+    done = outcome(command, cwd=tmp_path)
+    assert done.returncode == 0 and done.stdout == f"['a', '-b'] {tmp_path} [0]\n", done.stderr
+    assert "SVC.predict, 1 rows: scikit-learn's own code: a call of" in done.stderr
 
 
 # ---- on and off
