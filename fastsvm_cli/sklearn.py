@@ -53,11 +53,11 @@ class _Compiled(MetaEstimatorMixin, BaseEstimator):
         elif self.method == "border" and self._default is OneClassSVM:
             options.setdefault("data", X)  # the border lies between rows
         self.compiled_ = compile(self.estimator_, self.method, **options)
-        self.n_features_in_ = self.estimator_.n_features_in_
-        if hasattr(self.estimator_, "feature_names_in_"):
-            self.feature_names_in_ = self.estimator_.feature_names_in_
-        elif hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
+        for name in ("n_features_in_", "feature_names_in_"):  # of text, there are none
+            if hasattr(self.estimator_, name):
+                setattr(self, name, getattr(self.estimator_, name))
+            elif hasattr(self, name):
+                delattr(self, name)
         return self
 
     def predict(self, X):

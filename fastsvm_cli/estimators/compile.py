@@ -183,13 +183,16 @@ def compile(
     >>> fastsvm_cli.compile(svc).predict([[0.0, 0.1]])
     array(['same'], dtype='<U5')
     """
+    found, refused = None, None
     try:
         found = model if isinstance(model, Fitted) else read_estimator(model)
-    except ModelFormatError:
+    except ModelFormatError as error:
+        refused = error
+    if found is None:
         how: dict[str, Any] = {"X": X, "budget": budget, "exact": exact, "n_threads": n_threads, **options}
         whole = compile_members(model, lambda found: compile(found, method, on_progress=on_progress, **how))
-        if whole is None:
-            raise
+        if whole is None and refused is not None:
+            raise refused
         return whole
     if not isinstance(method, str):
         raise TypeError(f"method: {type(method).__name__} found, expected a name as 'approx'; rows are X= or data=")
@@ -367,7 +370,8 @@ def _choose(
     from fastsvm_cli.benchmarks.chooser import Choosing
 
     def fast_of(model: Model, exact: bool) -> FastSVM:
-        return _predictor(found, source, model, options={}, exact=exact)
+        # The chooser counts by the labels of the model's header.
+        return _predictor(found, source, model, options={}, exact=exact).set_params(classes=None)
 
     with in_python(), _one_blas_thread():
         choice = Choosing(

@@ -19,6 +19,7 @@ from sklearn.ensemble import (
     VotingClassifier,
     VotingRegressor,
 )
+from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.feature_selection import RFE, SelectFromModel, SelectKBest
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LinearRegression, LogisticRegression
@@ -26,7 +27,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier, OutputCodeClassifier
 from sklearn.multioutput import ClassifierChain, MultiOutputClassifier, MultiOutputRegressor, RegressorChain
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
+from sklearn.preprocessing import FunctionTransformer, MaxAbsScaler, OneHotEncoder, StandardScaler
 from sklearn.svm import SVC, SVR, OneClassSVM
 
 import fastsvm_cli
@@ -199,6 +200,16 @@ def test_rows_pass_the_steps_on_their_way_to_a_method():
         fast = fastsvm_cli.compile(pipe, "border", samples=100, data=data, on_progress=False)
         assert fast.agreement(X).share < 0.2 and fast[-1].options["method"] == "border"
     assert fastsvm_cli.compile(pipe, "auto", X=X, budget=0.1, time_limit=0.1)[-1].attempts_
+
+
+def test_text_goes_through_a_pipeline():
+    X, y = ["one cat", "a dog ran", "a cat and a dog", "birds fly"] * 8, ["cat", "dog", "cat", "bird"] * 8
+    own = make_pipeline(TfidfVectorizer(), MaxAbsScaler(), SVC()).fit(X, y)
+    fast = fastsvm_cli.compile(own)
+    assert (fast.predict(X) == own.predict(X)).all() and fast.score(X, y) == own.score(X, y)
+    assert CompiledSVC(own).fit(X, y).agreement(X).different == 0
+    fast = fastsvm_cli.compile(own, "auto", X=X, time_limit=0.1, budget=0)
+    assert fast[-1].attempts_ and (fast.predict(X) == own.predict(X)).all()
 
 
 def test_options_reach_every_member():
