@@ -288,12 +288,14 @@ def _calibrated(_: str, own: "Callable[..., Any]") -> "Callable[..., Any]":
 
 
 def _one_against_rest(_: str, own: "Callable[..., Any]") -> "Callable[..., Any]":
-    """Return the same function, for all classes at once."""
+    """Return the same function, for all classes of a block of rows at once."""
     of = cache(lambda count: Classes(list(range(count))))
 
     @wraps(own)
     def values(predictions: np.ndarray, confidences: np.ndarray, n_classes: int) -> np.ndarray:
-        return of(n_classes).one_against_rest(-confidences)
+        step = max(1, MOST_ENTRIES // n_classes**2)
+        blocks = range(0, max(len(confidences), 1), step)
+        return np.concatenate([of(n_classes).one_against_rest(-confidences[at : at + step]) for at in blocks])
 
     return values
 
