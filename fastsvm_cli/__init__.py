@@ -30,9 +30,12 @@ __all__ = [
     "load",
     "load_model",
     "loads",
+    "patch",
+    "patched",
     "predict_file",
     "read_chunks",
     "to_libsvm",
+    "unpatch",
 ]
 
 _HOMES = {
@@ -46,9 +49,12 @@ _HOMES = {
     "load": "fastsvm_cli.estimators.predictor",
     "load_model": "fastsvm_cli.models",
     "loads": "fastsvm_cli.estimators.predictor",
+    "patch": "fastsvm_cli.estimators.patching",
+    "patched": "fastsvm_cli.estimators.patching",
     "predict_file": "fastsvm_cli.estimators.files",
     "read_chunks": "fastsvm_cli.text.read_rows",
     "to_libsvm": "fastsvm_cli.estimators.fitted_svm",
+    "unpatch": "fastsvm_cli.estimators.patching",
 }
 
 

@@ -3,6 +3,8 @@
 Needs scikit-learn 1.3 or newer.
 """
 
+from typing import Any
+
 import numpy as np
 from sklearn import svm
 from sklearn.base import (
@@ -52,11 +54,11 @@ class _Compiled(MetaEstimatorMixin, BaseEstimator):
             options.setdefault("data", X)  # the border lies between rows
         self.compiled_ = compile(self.estimator_, self.method, **options)
         self.compiled_._who = type(self).__name__
-        self.n_features_in_ = self.estimator_.n_features_in_
-        if hasattr(self.estimator_, "feature_names_in_"):
-            self.feature_names_in_ = self.estimator_.feature_names_in_
-        elif hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
+        for name in ("n_features_in_", "feature_names_in_"):  # of text, there are none
+            if hasattr(self.estimator_, name):
+                setattr(self, name, getattr(self.estimator_, name))
+            elif hasattr(self, name):
+                delattr(self, name)
         return self
 
     def predict(self, X):
@@ -122,7 +124,7 @@ class CompiledSVC(ClassifierMixin, _Compiled):
     Parameters
     ----------
     estimator : estimator, default=None
-        The unfitted SVC or NuSVC, or a Pipeline of scalers and one of them. None means SVC().
+        The unfitted SVC or NuSVC, or a pipeline or meta-estimator of it. None means SVC().
     method : str, default="exact"
         The method of `compile`. "auto" measures on the training rows.
     options : dict, default=None
@@ -251,7 +253,7 @@ class CompiledSVR(RegressorMixin, _Compiled):
     Parameters
     ----------
     estimator : estimator, default=None
-        The unfitted SVR or NuSVR, or a Pipeline of scalers and one of them. None means SVR().
+        The unfitted SVR or NuSVR, or a pipeline or meta-estimator of it. None means SVR().
     method : str, default="exact"
         The method of `compile`. "auto" measures on the training rows.
     options : dict, default=None
@@ -313,7 +315,7 @@ class CompiledOneClassSVM(OutlierMixin, _Compiled):
     Parameters
     ----------
     estimator : estimator, default=None
-        The unfitted OneClassSVM, or a Pipeline of scalers and one. None means OneClassSVM().
+        The unfitted OneClassSVM, or a pipeline that ends with one. None means OneClassSVM().
     method : str, default="exact"
         The method of `compile`. "auto" measures on the training rows, and "border" takes them as its option `data`,
         unless `options` has another.
@@ -370,7 +372,8 @@ class CompiledOneClassSVM(OutlierMixin, _Compiled):
             If the method refuses the model.
         """
         self._fit(X, y, fit_params)
-        self.offset_ = self.compiled_.offset_
+        fast: Any = self.compiled_
+        self.offset_ = (fast if hasattr(fast, "offset_") else fast[-1]).offset_
         return self
 
     def decision_function(self, X):

@@ -11,8 +11,10 @@ _STEP, _TIE = 1e-9, 1e-6
 
 
 def nearly_equal(values: np.ndarray) -> np.ndarray:
-    """Return (n) bool: whether the largest two of (n, columns) may be equal but for rounding."""
-    if values.ndim == 1 or values.shape[1] < 2:
+    """Return (n) bool: whether the largest two of (n, columns), or one of (n) and 0, may be equal but for rounding."""
+    if values.ndim == 1:
+        return ~(abs(values) > _TIE)
+    if values.shape[1] < 2:
         return np.zeros(len(values), dtype=bool)
     last = np.partition(values, -2, axis=1)
     return ~(last[:, -1] - last[:, -2] > _TIE)

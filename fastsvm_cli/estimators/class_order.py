@@ -6,17 +6,17 @@ two, a positive value means the second.
 
 import numpy as np
 
-from fastsvm_cli._native import Header, class_pairs
+from fastsvm_cli._native import class_pairs
 
 
 class Classes:
     """Classes of a model, and the conversion of its numbers to their order.
 
-    classes: sortable, in the order of header.label; None: the labels. classes_: sorted, as in scikit-learn.
+    labels: a model's. classes: sortable, in their order; None: the labels. classes_: sorted, as in scikit-learn.
     """
 
-    def __init__(self, header: Header, classes=None):
-        label = np.array(header.label or [], dtype=np.int64)
+    def __init__(self, labels: "list[int]", classes=None):
+        label = np.array(labels, dtype=np.int64)
         named = label if classes is None else np.asarray(classes)
         if named.shape != label.shape:
             raise ValueError(f"classes of shape {named.shape} found, expected {len(label)}, one for every label")

@@ -14,9 +14,10 @@ from fastsvm_cli.comparisons.agreement import DOUBTFUL, agreement_with_exact, ga
 from fastsvm_cli.comparisons.budget import DEFAULT_BUDGET, Budget
 from fastsvm_cli.console.option_types import number
 from fastsvm_cli.console.progress import Progress
-from fastsvm_cli.errors import in_python, warn
+from fastsvm_cli.errors import ModelFormatError, in_python, warn
 from fastsvm_cli.estimators.attempts import Attempts
 from fastsvm_cli.estimators.fitted_svm import Fitted, read_estimator, readable_text, require_readable
+from fastsvm_cli.estimators.members import compile_members
 from fastsvm_cli.estimators.predictor import FastSVM
 from fastsvm_cli.estimators.rows import check_names, labelled_chunks
 from fastsvm_cli.methods import find, methods, names
@@ -100,8 +101,8 @@ def compile(
         One of:
 
         - a fitted SVC, NuSVC, SVR, NuSVR or OneClassSVM with the kernel rbf, linear, poly or sigmoid
-        - a Pipeline of StandardScaler, MinMaxScaler, MaxAbsScaler or RobustScaler and one of these
-        - a CalibratedClassifierCV with `ensemble=False`, or a fitted search, around one of these
+        - a fitted Pipeline that ends with one of these, or a fitted search
+        - a fitted meta-estimator of these, as OneVsRestClassifier or VotingClassifier
         - the result of `svm_train` of libsvm-official
         - the path of a LIBSVM model file
     method : str, default="exact"
@@ -130,16 +131,18 @@ def compile(
         on standard error if the compilation takes long; False does not show it.
     **options
         The options of the method's command, with `_` for `-`, as in `compile(svc, "approx", degree=3, certify=True)`.
-        The option `data` is the path of a file, `X` or `(X, y)`. The options of "auto" are `max_size`, the largest size
-        of a model in MB (64 by default); `time_limit`, in seconds of processor time (8 by default; at most ten times
-        what the exact model takes for a million rows); and `each_class`, whether the budget also holds for the labels
-        of every class.
+        The members of a meta-estimator all get them, and take no rows in `X` or `data`. The option `data` is the path
+        of a file, `X` or `(X, y)`. The options of "auto" are `max_size`, the largest size of a model in MB (64 by
+        default); `time_limit`, in seconds of processor time (8 by default; at most ten times what the exact model takes
+        for a million rows); and `each_class`, whether the budget also holds for the labels of every class.
 
     Returns
     -------
     fast : FastSVM
-        The compiled model. With "auto", its attribute `attempts_` is a table of the attempts, the fastest first, whose
-        `reason` says in a sentence why this model was taken (see `fastsvm_cli.estimators.attempts.Attempts`).
+        The compiled model. If steps or estimators of scikit-learn remain around it, a `CompiledEstimator` (see
+        `fastsvm_cli.estimators.members`), which has the estimator's methods. With "auto", its attribute `attempts_` is
+        a table of the attempts, the fastest first, whose `reason` says in a sentence why this model was taken (see
+        `fastsvm_cli.estimators.attempts.Attempts`).
 
     Raises
     ------
@@ -185,7 +188,17 @@ def compile(
     array(['same'], dtype='<U5')
     """
     given: dict[str, Any] = {**options}
-    found = read_estimator(model)
+    found, refused = None, None
+    try:
+        found = model if isinstance(model, Fitted) else read_estimator(model)
+    except ModelFormatError as error:
+        refused = error
+    if found is None:
+        how: dict[str, Any] = {"X": X, "budget": budget, "exact": exact, "n_threads": n_threads, **options}
+        whole = compile_members(model, lambda found: compile(found, method, on_progress=on_progress, **how))
+        if whole is None and refused is not None:
+            raise refused
+        return whole
     if not isinstance(method, str):
         raise TypeError(f"method: {type(method).__name__} found, expected a name as 'approx'; rows are X= or data=")
     if method not in ("exact", *names(), "auto"):
@@ -214,6 +227,8 @@ def compile(
         _require_no_options(method, given)
         check_names(X, found.feature_names, found.name, found.sklearn is not None)
         rule = Budget(DEFAULT_BUDGET if budget is None else _share(budget), settings.pop("each_class"))
+        if found.prepare is not None:
+            X, found.prepare = found.prepare(X), None
         with _progress(on_progress) as progress:
             return _choose(found, source, X, rule, n_threads, progress, **settings)
     if budget is not None:
@@ -227,8 +242,8 @@ def compile(
         check_names(rows, found.feature_names, found.name, found.sklearn is not None)
         given["data"] = labelled_chunks(data, found, method)
         del recipe["data"]
-    elif data is not None and found.scaling is not None:
-        raise ValueError(f"{method}: data in a file found, expected X or (X, y): the scalers are in front of the model")
+    elif data is not None and (found.scaling is not None or found.prepare is not None):
+        raise ValueError(f"{method}: data in a file found, expected X or (X, y): steps are in front of the model")
     with _progress(on_progress) as progress:
         with in_python():
             compiled, _, allowed, warning, of_rows = compile_source(method, source, given, progress)
@@ -356,7 +371,8 @@ def _choose(
     from fastsvm_cli.benchmarks.chooser import Choosing
 
     def fast_of(model: Model, exact: bool) -> FastSVM:
-        out = _predictor(found, source, model, options={}, exact=exact)
+        # The chooser counts by the labels of the model's header.
+        out = _predictor(found, source, model, options={}, exact=exact).set_params(classes=None)
         out._names_checked = True
         return out
 

@@ -1,6 +1,7 @@
 """Readers of fitted estimators, and of all other forms of exact models; their LIBSVM files."""
 
 import os
+from collections.abc import Callable
 from os import PathLike, fsdecode
 from typing import Any
 
@@ -28,7 +29,8 @@ class Fitted:
 
     model: its labels are integers, in the order of `classes`. classes: scikit-learn's classes_ or LIBSVM's labels; [-1,
     1] for one-class models; None for regressors. n_features: number of columns before `scaling`, or None if unknown.
-    name: for messages. fingerprint: of the model file, or None. sklearn: as in FastSVM.
+    name: for messages. fingerprint: of the model file, or None. sklearn: as in FastSVM. prepare: maps rows to those of
+    `scaling` by steps of scikit-learn that stay in front of it, or None.
     """
 
     def __init__(
@@ -49,6 +51,7 @@ class Fitted:
         self.feature_names, self.fingerprint, self.sklearn = feature_names, fingerprint, sklearn
         self.scaling: FittedScaling | None = None
         self.calibration: Any = None
+        self.prepare: Callable[[Any], Any] | None = None
 
 
 def svm_class(estimator: object) -> "str | None":
@@ -159,28 +162,35 @@ def read_estimator(estimator: Any) -> Fitted:
         return _read_file(fsdecode(estimator))
     if isinstance(estimator, ExactModel):
         return _of_model(estimator, estimator.path)
-    return _read_object(estimator)
+    return read_object(estimator)
 
 
-def _read_object(estimator: Any) -> Fitted:
+def unwrapped(estimator: Any) -> Any:
+    """Return what a search found, and what is frozen; anything else as it is."""
+    for kind, name in (("FrozenEstimator", "estimator"), ("BaseSearchCV", "best_estimator_")):
+        if is_a(estimator, kind) and hasattr(estimator, name):
+            return unwrapped(getattr(estimator, name))
+    return estimator
+
+
+def read_object(estimator: Any) -> Fitted:
     """Read anything but a path: "passthrough" in another estimator is not a file name."""
+    estimator = unwrapped(estimator)
     if svm_class(estimator) is not None:
         return read_svm(estimator)
-    if _is(estimator, "svm_model", "libsvm"):
+    if is_a(estimator, "svm_model", "libsvm"):
         return _read_libsvm(estimator)
-    if _is(estimator, "Pipeline"):
+    if is_a(estimator, "Pipeline"):
         return _read_pipeline(estimator)
-    if _is(estimator, "CalibratedClassifierCV"):
+    if is_a(estimator, "CalibratedClassifierCV"):
+        return _read_calibrated_cv(estimator)
+    if is_a(estimator, "_CalibratedClassifier"):
         return _read_calibrated(estimator)
-    if _is(estimator, "FrozenEstimator"):
-        return _read_object(estimator.estimator)
-    if _is(estimator, "BaseSearchCV"):
-        if not hasattr(estimator, "best_estimator_"):
-            raise not_fitted(_name(estimator), "a search without a best estimator found: fit it, with refit=True")
-        return _read_object(estimator.best_estimator_)
-    if _is(estimator, "_Compiled", "fastsvm_cli") and not hasattr(estimator, "compiled_"):
+    if is_a(estimator, "BaseSearchCV"):
+        raise not_fitted(_name(estimator), "a search without a best estimator found: fit it, with refit=True")
+    if is_a(estimator, "_Compiled", "fastsvm_cli") and not hasattr(estimator, "compiled_"):
         raise not_fitted(_name(estimator), "it is not fitted yet: call fit first")
-    if _is(estimator, "FastSVM", "fastsvm_cli") or hasattr(estimator, "compiled_"):
+    if is_a(estimator, "FittedEstimator", "fastsvm_cli") or hasattr(estimator, "compiled_"):
         where = ": its attribute compiled_ is the result, after a search best_estimator_.compiled_"
         raise ModelFormatError(
             type(estimator).__name__, f"it is compiled already{where * hasattr(estimator, 'compiled_')}"
@@ -189,53 +199,61 @@ def _read_object(estimator: Any) -> Fitted:
         raise ModelFormatError(estimator.__name__, f"a class found, expected {EXPECTED}")
     raise ModelFormatError(
         type(estimator).__name__,
-        f"fastsvm cannot compile this, expected {EXPECTED}, a Pipeline of scalers and one, a"
-        " CalibratedClassifierCV or a fitted search around one, a model of libsvm-official, or the path of a LIBSVM"
-        " model",
+        f"fastsvm cannot compile this, expected {EXPECTED}, a fitted pipeline, search or meta-estimator of some, a"
+        " model of libsvm-official, or the path of a LIBSVM model",
     )
 
 
-def _is(thing: object, name: str, package: str = "sklearn") -> bool:
+def is_a(thing: object, name: str, package: str = "sklearn") -> bool:
+    """Return whether a thing is of this class of a package, which need not be loaded."""
     return any(each.__name__ == name and each.__module__.split(".")[0] == package for each in type(thing).__mro__)
 
 
+def _steps(pipeline: Any) -> "list[Any]":
+    return [None if step == "passthrough" else step for _, step in pipeline.steps]
+
+
+def own_steps(pipeline: Any) -> int:
+    """Return the number of a pipeline's first steps that no model can have in front of it."""
+    steps = enumerate(_steps(pipeline)[:-1], 1)
+    return max((at for at, step in steps if step is not None and scaler_class(step) is None), default=0)
+
+
 def _read_pipeline(pipeline: Any) -> Fitted:
-    *scalers, (name, last) = pipeline.steps
-    found = _read_object(last)
-    scaling = None
-    for _, step in scalers:
-        if step is not None and step != "passthrough":
-            if scaler_class(step) is None:
-                why = f"not a scaler that compile can put in front of a model ({', '.join(SCALERS)})"
-                as_a_step = f"Pipeline(pipe.steps[:-1] + [({name!r}, compile(pipe[-1]))])"
-                ways = f"compile the last step alone, as {as_a_step}, or call fastsvm_cli.sklearn.patch()"
-                raise ModelFormatError(type(step).__name__, f"{why}: {ways}")
-            own = read_scaler(step)
-            scaling = own if scaling is None else scaling + own
-    if scaling is not None:
-        found.scaling = scaling + found.scaling
-    first = next((step for _, step in pipeline.steps if step is not None and step != "passthrough"), last)
+    steps = _steps(pipeline)
+    found, own = read_object(steps[-1]), own_steps(pipeline)
+    if own:
+        why = f"not a scaler that a model can have in front of it ({', '.join(SCALERS)}): give the later steps alone"
+        raise ModelFormatError(type(steps[own - 1]).__name__, why)
+    for scaler in filter(None, reversed(steps[:-1])):
+        found.scaling = read_scaler(scaler) + found.scaling
+    first = next(step for step in steps if step is not None)
     found.feature_names = getattr(first, "feature_names_in_", found.feature_names)
     return found
 
 
-def _read_calibrated(estimator: Any) -> Fitted:
+def _read_calibrated_cv(estimator: Any) -> Fitted:
     name = "CalibratedClassifierCV"
     if not hasattr(estimator, "calibrated_classifiers_"):
         raise not_fitted(name, "it is not fitted yet, expected a fitted one: call fit first")
     each = estimator.calibrated_classifiers_
     if len(each) != 1:
         raise ModelFormatError(name, f"{len(each)} classifiers found, expected 1: fit it with ensemble=False")
-    found = _read_object(each[0].estimator)
+    found = _read_calibrated(each[0])
+    found.feature_names = getattr(estimator, "feature_names_in_", found.feature_names)
+    return found
+
+
+def _read_calibrated(calibrated: Any) -> Fitted:
+    name, found = "CalibratedClassifierCV", read_object(calibrated.estimator)
     if found.classes is None or not found.model.header.classification:
         raise ModelFormatError(name, f"a {found.name} found in it, expected a classifier")
-    own, known = found.classes.tolist(), estimator.classes_.tolist()
+    own, known = found.classes.tolist(), calibrated.classes.tolist()
     if own == list(range(len(known))):  # some calibrators get class positions
-        found.classes = estimator.classes_
+        found.classes = calibrated.classes
     elif own != known:
         raise ModelFormatError(name, "its classifier knows other classes than itself: it was fitted to other labels")
-    found.calibration = read_calibrators(each[0].calibrators, len(found.classes), name)
-    found.feature_names = getattr(estimator, "feature_names_in_", found.feature_names)
+    found.calibration = read_calibrators(calibrated.calibrators, len(found.classes), name)
     return found
 
 

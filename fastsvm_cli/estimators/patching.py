@@ -8,12 +8,12 @@ Labels decided without svm-predict's own sum hold for a sum in any order (B5 and
 function answers the other rows.
 """
 
+import logging
 import weakref
 from _thread import allocate_lock
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import wraps
-from threading import local
+from functools import cache, wraps
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,7 @@ import numpy as np
 from fastsvm_cli import _native
 from fastsvm_cli.errors import FastsvmError
 from fastsvm_cli.estimators.calibration import nearly_equal
+from fastsvm_cli.estimators.class_order import Classes
 from fastsvm_cli.estimators.fitted_svm import KERNELS, read_svm
 from fastsvm_cli.estimators.rows import chunk_of
 from fastsvm_cli.methods.parallel import threads_here
@@ -42,23 +43,29 @@ _WHOLE, _PARTS = 4096, 16  # a larger array (bytes) is checked for changes by th
 _REFUSED = (FastsvmError, ValueError, MemoryError)
 
 engines: "dict[int, Engine]" = {}  # by the id of the estimator
-_originals: "dict[str, tuple[type, Callable[..., Any]]]" = {}  # by name
+_originals: "dict[str, tuple[Any, Callable[..., Any]]]" = {}  # by name
 _lock = allocate_lock()
-_thread = local()  # off: whether the engine is, on this thread
 switched_on, open_blocks = False, 0  # whether patch() is on; open blocks of patched()
+off_blocks = 0  # of _off
+_log = logging.getLogger("fastsvm_cli.patch")
+_log.setLevel(logging.WARNING)
 engine_threads: "int | None" = None
 
 
-def patch(n_threads: "int | None" = None) -> None:
+def patch(n_threads: "int | None" = None, verbose: bool = False) -> None:
     """Let fastsvm's exact engine answer for scikit-learn's fitted SVMs.
 
     No label changes. The methods are predict, decision_function, predict_proba, predict_log_proba and score_samples of
-    SVC, NuSVC, SVR, NuSVR and OneClassSVM objects and their subclasses. A second call changes only `n_threads`.
+    SVC, NuSVC, SVR, NuSVR and OneClassSVM objects and their subclasses. A second call changes only the arguments. The
+    command `python -m fastsvm_cli.patch script.py` patches a script.
 
     Parameters
     ----------
     n_threads : int, default=None
         Number of threads. None means all available CPUs.
+    verbose : bool, default=False
+        Whether to log a line per call, with the reason where scikit-learn's own code answers. The logger is
+        "fastsvm_cli.patch", its level INFO; without a handler, lines go to standard error.
 
     Raises
     ------
@@ -92,6 +99,9 @@ def patch(n_threads: "int | None" = None) -> None:
     ...     bool((svc.predict(X) == own).all())
     True
     """
+    _log.setLevel(logging.INFO if verbose else logging.WARNING)
+    if verbose and not _log.hasHandlers():
+        _log.addHandler(logging.StreamHandler())
     _count_patch(True, 0, n_threads)
 
 
@@ -155,11 +165,11 @@ def _count_patch(always: "bool | None", blocks: int, n_threads: "int | None") ->
         switched_on, open_blocks, engine_threads = always, blocks, n_threads
 
 
-def _find_originals() -> "dict[str, tuple[type, Callable[..., Any]]]":
+def _find_originals() -> "dict[str, tuple[Any, Callable[..., Any]]]":
     from sklearn.calibration import CalibratedClassifierCV
     from sklearn.svm import _base
 
-    found: dict[str, tuple[type, Callable[..., Any]]] = {}
+    found: dict[str, tuple[Any, Callable[..., Any]]] = {}
     for what in ("predict", "decision_function", "predict_proba"):
         for name in (f"_dense_{what}", f"_sparse_{what}"):
             owner = getattr(_base, "BaseSVC" if what == "predict_proba" else "BaseLibSVM", object)
@@ -169,7 +179,7 @@ def _find_originals() -> "dict[str, tuple[type, Callable[..., Any]]]":
                 )
             found[name] = owner, vars(owner)[name]
     for name in _OTHERS:
-        owner = _base.BaseLibSVM if name == _CHECK else CalibratedClassifierCV
+        owner = {_CHECK: _base.BaseLibSVM, _REST: _base}.get(name, CalibratedClassifierCV)
         found[name] = owner, vars(owner)[name]
     return found
 
@@ -181,16 +191,15 @@ def _vectors_counted(estimator: Any) -> int:
 
 
 def _checked(_: str, own: "Callable[..., Any]") -> "Callable[..., Any]":
-    """Return the check of rows, which is soon done for the usual ones: for them, scikit-learn's changes nothing."""
+    """Return the check of rows, which is soon done for the usual ones: scikit-learn's changes only their type."""
 
     @wraps(own)
     def validate(self: Any, X: Any) -> Any:
         known = vars(self)
         usual = (
             type(X) is np.ndarray
-            and X.dtype == np.float64
+            and X.dtype.char in "dfli"
             and X.ndim == 2
-            and X.flags.c_contiguous
             and X.flags.aligned
             and isinstance(self.kernel, str)
             and self.kernel in KERNELS
@@ -202,7 +211,7 @@ def _checked(_: str, own: "Callable[..., Any]") -> "Callable[..., Any]":
             and len(known["support_vectors_"]) == _vectors_counted(self)
             and np.isfinite(X).all()
         )
-        return X if usual else own(self, X)
+        return np.ascontiguousarray(X, np.float64) if usual else own(self, X)
 
     return validate
 
@@ -212,13 +221,15 @@ def _answered(name: str, own: "Callable[..., Any]") -> "Callable[..., Any]":
 
     @wraps(own)
     def answer(self: Any, X: Any) -> np.ndarray:
-        engine = None if getattr(_thread, "off", False) else _engine_of(self, X)
-        if engine is None:
-            return own(self, X)
+        engine = _engine_of(self, X)
         open_rows: list[int] | np.ndarray
-        try:
-            out, open_rows = engine.numbers(X, precision)
-        except _REFUSED:
+        if isinstance(engine, Engine):
+            try:
+                out, open_rows = engine.numbers(X, precision)
+            except _REFUSED as error:
+                engine = str(error)
+        if isinstance(engine, str):
+            _say(self, name, X, f"scikit-learn's own code: {engine}")
             return own(self, X)
         if name.endswith("proba"):
             out = engine.probabilities(self, out)
@@ -226,9 +237,16 @@ def _answered(name: str, own: "Callable[..., Any]") -> "Callable[..., Any]":
             open_rows = np.union1d(open_rows, _ties(self, out)).astype(int)
         if len(open_rows):
             out[open_rows] = own(self, X[open_rows])
+        _say(self, name, X, "fastsvm" + f", {len(open_rows)} rows by scikit-learn's own code" * bool(len(open_rows)))
         return out
 
     return answer
+
+
+def _say(estimator: Any, name: str, X: Any, how: str) -> None:
+    if _log.isEnabledFor(logging.INFO):
+        method = name.removeprefix("_dense_").removeprefix("_sparse_")
+        _log.info("%s.%s, %d rows: %s", type(estimator).__name__, method, X.shape[0], how)
 
 
 def _ties(estimator: Any, values: np.ndarray) -> np.ndarray:
@@ -269,33 +287,48 @@ def _calibrated(_: str, own: "Callable[..., Any]") -> "Callable[..., Any]":
     return predict_proba
 
 
-_CHECK = "_validate_for_predict"
-_OTHERS = {"fit": _fit_calibrated, "predict_proba": _calibrated, _CHECK: _checked}
+def _one_against_rest(_: str, own: "Callable[..., Any]") -> "Callable[..., Any]":
+    """Return the same function, for all classes of a block of rows at once."""
+    of = cache(lambda count: Classes(list(range(count))))
+
+    @wraps(own)
+    def values(predictions: np.ndarray, confidences: np.ndarray, n_classes: int) -> np.ndarray:
+        step = max(1, MOST_ENTRIES // n_classes**2)
+        blocks = range(0, max(len(confidences), 1), step)
+        return np.concatenate([of(n_classes).one_against_rest(-confidences[at : at + step]) for at in blocks])
+
+    return values
+
+
+_CHECK, _REST = "_validate_for_predict", "_ovr_decision_function"
+_OTHERS = {"fit": _fit_calibrated, "predict_proba": _calibrated, _CHECK: _checked, _REST: _one_against_rest}
 
 
 @contextmanager
 def _off(really: bool = True) -> "Iterator[None]":
-    """Let scikit-learn's own code answer this thread."""
-    before = getattr(_thread, "off", False)
-    _thread.off = before or really
+    """Let scikit-learn's own code answer, on all threads: joblib's may do the work."""
+    global off_blocks
+    with _lock:
+        off_blocks += really
     try:
         yield
     finally:
-        _thread.off = before
+        with _lock:
+            off_blocks -= really
 
 
 class Engine:
     """Compiled model of an estimator, and counters.
 
     arrays: the estimator's, held so that their ids are not reused. settings, sums: parameters and checksums,
-    which reveal a change. pays: whether the engine answers.
+    which reveal a change. pays: whether the engine answers; why: if not.
     """
 
     def __init__(self, estimator: Any, arrays: "list[np.ndarray]", settings: "list[Any]", sums: "list[bytes]"):
         key = id(estimator)
         self._estimator = weakref.ref(estimator, lambda _: engines.pop(key, None))
         self.arrays, self.settings, self.sums = arrays, settings, sums
-        self.pays = False
+        self.pays, self.why = False, "the first rows of a model, before it is compiled"
         self._own_result = self._answered = self._left = 0  # rows
         self._model: Any = None
         self._task: Any = None
@@ -309,7 +342,8 @@ class Engine:
             return
         try:
             model = read_svm(estimator).model
-        except _REFUSED:
+        except _REFUSED as error:
+            self.why = str(error)
             return
         if model.header.classification:
             labels = list(range(model.header.nr_class))  # as in scikit-learn's LIBSVM
@@ -334,6 +368,7 @@ class Engine:
                     open_rows += (first + np.flatnonzero(decisions.evaluations)).tolist()
         self._answered, self._left = self._answered + rows, self._left + len(open_rows)
         self.pays = self._left < max(MOST_LEFT, self._answered // 4)
+        self.why = "rounding decides the labels of a quarter of the model's rows"
         return out, open_rows
 
     def probabilities(self, estimator: Any, values: np.ndarray) -> np.ndarray:
@@ -359,14 +394,17 @@ def _coupler(classes: int, a: np.ndarray, b: np.ndarray) -> Any:
     return machine
 
 
-def _engine_of(estimator: Any, X: Any) -> "Engine | None":
+def _engine_of(estimator: Any, X: Any) -> "Engine | str":
+    """Return the engine of an estimator, or why scikit-learn's own code answers."""
+    if off_blocks:
+        return "an isotonic calibration is fitted or asked, or a calibration's label is near a tie"
     kernel = estimator.kernel
     if not isinstance(kernel, str) or kernel not in KERNELS:
-        return None
+        return "a callable or precomputed kernel"
     rows, vectors = X.shape[0], len(estimator.support_)
     values = rows * vectors
     if values < LEAST_VALUES and values * X.shape[1] < LEAST_PRODUCTS:
-        return None
+        return f"a call of {values} kernel values, fewer than {LEAST_VALUES}"
     sv, coefficients = estimator.support_vectors_, estimator._dual_coef_
     others = estimator._intercept_, estimator._n_support, estimator._probA, estimator._probB
     if not estimator._sparse:
@@ -374,10 +412,10 @@ def _engine_of(estimator: Any, X: Any) -> "Engine | None":
     elif X.has_canonical_format and getattr(sv, "has_canonical_format", False):
         arrays = [sv.data, sv.indices, sv.indptr, coefficients.data, *others]
     else:
-        return None  # the engine adds up duplicate entries, scikit-learn does not
+        return "sparse entries twice, which the engine adds up and scikit-learn does not"
     for each in arrays:
         if not isinstance(each, np.ndarray) or each.dtype.char not in "dil" or not each.flags.c_contiguous:
-            return None  # scikit-learn reports these
+            return "an attribute of another type"  # which scikit-learn reports
     settings = [kernel, estimator.degree, estimator.coef0, estimator._gamma, *map(id, arrays)]
     sums = [_sum(each) for each in arrays]
     engine = engines.get(id(estimator))
@@ -385,7 +423,7 @@ def _engine_of(estimator: Any, X: Any) -> "Engine | None":
         engine = engines[id(estimator)] = Engine(estimator, arrays, settings, sums)
     if not engine.pays:
         engine.count_rows(estimator, rows, vectors)
-    return engine if engine.pays else None
+    return engine if engine.pays else engine.why
 
 
 def _sum(numbers: np.ndarray) -> bytes:

@@ -344,7 +344,7 @@ class FastSVM(Persistent, FittedEstimator):
         self._rows_as_given = self.transform is None and not self.model.serials and self.model.embedded_scaling is None
         self._own: tuple[OwnCode | None] | None = None  # once it was needed
         if header.classification:
-            self._classes = Classes(header, self.classes)
+            self._classes = Classes(header.label or [], self.classes)
             self.classes_ = self._classes.classes_
         elif header.svm_type == "one_class":
             self.offset_ = header.rho[0]

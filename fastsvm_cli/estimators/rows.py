@@ -304,7 +304,7 @@ def check_names(X, names: "np.ndarray | None", who: str, fitted: bool = True) ->
 def labelled_chunks(data: Any, found: "Fitted", who: str) -> "list[_native.Chunk]":
     """Return X or (X, y) as chunks of scaled rows, labels in front; raise ValueError if they do not fit the model."""
     X, y = data if isinstance(data, tuple) and len(data) == 2 else (data, None)
-    rows = rows_of(X, who)
+    rows = rows_of(X if found.prepare is None else found.prepare(X), who)
     if found.n_features not in (None, rows.columns):
         raise ValueError(f"X has {rows.columns} features, but {found.name} is expecting {found.n_features}")
     leading = np.empty((rows.rows, 0)) if y is None else _labels(np.asarray(y), found, rows.rows)[:, None]

@@ -82,6 +82,18 @@ def test_what_fits_with_answers_is_fitted_as_before(calls, model):
         np.testing.assert_allclose(trained.cv_results_["mean_test_score"], own.cv_results_["mean_test_score"])
 
 
+def test_values_of_classes_are_the_same_bits():
+    """From the same values of pairs: in blocks, with ties, and of no rows."""
+    pairs = np.random.default_rng(0).choice([0.0, -0.0, 1.5, -1.0, 0.1, 1e300], (3000, 45))
+    own = _base._ovr_decision_function
+    for values in (pairs, pairs[:1], pairs[:0]):
+        expected = own(values < 0, -values, 10)
+        with patched():
+            assert _base._ovr_decision_function is not own
+            found = _base._ovr_decision_function(values < 0, -values, 10)
+        assert np.array_equal(found, expected) and found.shape == expected.shape
+
+
 def test_a_class_made_from_scikit_learns(calls):
     class Own(SVC):
         def predict(self, X):

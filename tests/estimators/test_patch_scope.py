@@ -4,6 +4,7 @@ import copy
 import gc
 import pickle
 import re
+import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
@@ -11,8 +12,10 @@ import numpy as np
 import pytest
 import scipy.sparse
 import sklearn
+from joblib import parallel_config
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
+from sklearn.ensemble import BaggingClassifier
 from sklearn.exceptions import NotFittedError
 from sklearn.svm import SVC, _base
 
@@ -21,7 +24,7 @@ from fastsvm_cli.errors import FastsvmError
 from fastsvm_cli.estimators import patching
 from fastsvm_cli.sklearn import patch, patched, unpatch
 from support.fitting import answers, fit, require_same, rows, trait
-from support.processes import PATIENCE
+from support.processes import PATIENCE, outcome
 
 
 @pytest.fixture(autouse=True)
@@ -133,6 +136,9 @@ def test_usual_rows_are_checked_soon(name, monkeypatch):
                 of.estimator.predict(of.X)
         else:
             require_same(answers(of.estimator, of.X), expected)
+            for kind in (np.float32, np.int64, np.int32):
+                asked = np.asfortranarray(of.X).astype(kind)
+                require_same(answers(of.estimator, asked), answers(of.estimator, asked.astype(float)))
 
 
 def test_the_names_of_columns_are_checked():
@@ -184,7 +190,7 @@ def test_arrays_that_scikit_learn_refuses(calls):
             changed.predict(X)
 
 
-def test_isotonic_calibration_turns_the_engine_off_for_one_thread_and_call_only(calls):
+def test_isotonic_calibration_turns_the_engine_off_for_the_call_only(calls):
     X, y = rows(classes=2)
     estimator = fit(CalibratedClassifierCV(SVC(), method="isotonic", ensemble=False), X, y)
     svc = estimator.calibrated_classifiers_[0].estimator
@@ -197,6 +203,67 @@ def test_isotonic_calibration_turns_the_engine_off_for_one_thread_and_call_only(
             estimator.predict_proba(X[:, :2])
         svc.predict(X)
     assert not patching.engines
+
+
+@pytest.mark.parametrize("method", ["isotonic", "sigmoid"])
+@pytest.mark.parametrize("ensemble", [True, False])
+def test_calibration_on_threads_of_joblib(calls, method, ensemble):
+    """They may fit the SVMs, and answer for a bag of some."""
+    X, y = rows(n=150)
+    for svm in (SVC(), BaggingClassifier(SVC(), 2, random_state=0, n_jobs=2)):
+        with parallel_config("threading", n_jobs=2):
+            own = fit(CalibratedClassifierCV(svm, method=method, ensemble=ensemble, cv=2, n_jobs=2), X, y)
+            expected = answers(own, X)
+            calls.clear()
+            with patched():
+                require_same(answers(fit(clone(own), X, y), X), expected, 0 if method == "isotonic" else 1e-9)
+        assert bool(calls) == (method == "sigmoid")
+
+
+# ---- what is said
+
+
+def test_a_line_per_call(calls, caplog, monkeypatch, capsys):
+    X, y = rows()
+    svc, own = fit(SVC(), X, y), fit(SVC(kernel=lambda a, b: a @ b.T), X, y)
+    monkeypatch.setattr(patching, "LEAST_VALUES", 100)
+    monkeypatch.setattr(patching, "LEAST_PRODUCTS", 500)
+    monkeypatch.setattr(patching, "ROWS_BEFORE", 100)
+    patch(verbose=True)
+    try:
+        for each, asked in ((svc, X), (svc, X), (svc, X[:1]), (own, X)):
+            each.predict(asked)
+        patch()
+        svc.predict(X)
+    finally:
+        unpatch()
+    lines = [record.getMessage() for record in caplog.records if record.name == "fastsvm_cli.patch"]
+    said = [line.split(": ", 1) for line in lines]
+    assert [call for call, _ in said] == [f"SVC.predict, {count} rows" for count in (90, 90, 1, 90)]
+    for (_, how), words in zip(
+        said, ("the first rows", "fastsvm", "fewer than 100", "a callable or precomputed kernel")
+    ):
+        assert words in how and how.startswith("scikit-learn's own code: ") == (words != "fastsvm")
+
+
+SCRIPT = """
+import sys
+import fastsvm_cli, fastsvm_cli.patch
+from sklearn.datasets import load_iris
+from sklearn.svm import SVC
+assert __name__ == "__main__" and fastsvm_cli.estimators.patching.switched_on and callable(fastsvm_cli.patch)
+X, y = load_iris(return_X_y=True)
+print(sys.argv[1:], sys.path[0], SVC().fit(X, y).predict(X[:1]))
+"""
+
+
+@pytest.mark.full
+def test_a_script_runs_patched(tmp_path):
+    (tmp_path / "work.py").write_text(SCRIPT)
+    command = [sys.executable, "-m", "fastsvm_cli.patch", "-v", str(tmp_path / "work.py"), "a", "-b"]
+    done = outcome(command, cwd=tmp_path)
+    assert done.returncode == 0 and done.stdout == f"['a', '-b'] {tmp_path} [0]\n", done.stderr
+    assert "SVC.predict, 1 rows: scikit-learn's own code: a call of" in done.stderr
 
 
 # ---- on and off

@@ -9,8 +9,9 @@ import pytest
 import scipy.sparse
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.exceptions import NotFittedError
+from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import MaxAbsScaler, StandardScaler
+from sklearn.preprocessing import MaxAbsScaler, Normalizer, StandardScaler
 from sklearn.svm import SVC, SVR
 
 import fastsvm_cli
@@ -61,6 +62,8 @@ def names(folder):
         "svc": svc,
         "svr": SVR().fit(X, y),
         "scaled": make_pipeline(StandardScaler(), SVC()).fit(X, y),
+        "steps": make_pipeline(Normalizer(), SVC()).fit(X, y),
+        "rest": OneVsRestClassifier(SVC()).fit(X, y),
         "calibrated": CalibratedClassifierCV(SVC(), ensemble=False).fit(X, y),
         "named": SVC().fit(pandas.DataFrame(X, columns=list("abcde")), y),
         "certified": fastsvm_cli.compile(svc, "approx", certify=True, exact=True),
