@@ -5,7 +5,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from errno import EBADF, ENOENT
+from errno import EBADF
 from functools import cache
 
 _in_python: "ContextVar[bool]" = ContextVar("in_python", default=False)
@@ -156,8 +156,6 @@ class FileError(FastsvmError, OSError):
         The path of the file; "-" for standard input.
     error : OSError or str
         The reason. A FileError is returned as it is.
-    code : int, default=0
-        The system's number of the reason; 0 if there is none.
 
     Attributes
     ----------
@@ -169,20 +167,20 @@ class FileError(FastsvmError, OSError):
         The number, the reason and the path, as in OSError.
     """
 
-    def __new__(cls, path: str, error: "OSError | str", code: int = 0) -> "FileError":
-        """Return an object of Python's class for the number, too."""
+    def __new__(cls, path: str, error: "OSError | str") -> "FileError":
+        """Return an object of the reason's class, too."""
         if isinstance(error, FileError):
             return error
-        return OSError.__new__(_kind(_number(error) or code))
+        builtin = (each for each in type(error).__mro__ if each.__module__ == "builtins")
+        return OSError.__new__(_kind(OSError if isinstance(error, str) else next(builtin)))
 
-    def __init__(self, path: str, error: "OSError | str", code: int = 0):
+    def __init__(self, path: str, error: "OSError | str"):
         if error is self:
             return
         why = error if isinstance(error, str) else _reason(error)
         super().__init__(f"{display(path)}: {why}")
-        self._given = path, error, code
-        self.path, self.cause = path, error
-        self.errno, self.strerror, self.filename = _number(error) or code or None, why, path
+        self.path, self.cause = self._given = path, error
+        self.errno, self.strerror, self.filename = getattr(error, "errno", None), why, path
 
     def __reduce__(self) -> "tuple[type[FileError], tuple[object, ...]]":
         return FileError, self._given
@@ -191,16 +189,9 @@ class FileError(FastsvmError, OSError):
 
 
 @cache
-def _kind(number: int) -> "type[FileError]":
-    """Return the class of a FileError that is also Python's class of this error of the system."""
-    system = type(OSError(number, ""))
+def _kind(system: "type[BaseException]") -> "type[FileError]":
+    """Return the class of a FileError that is also this class of Python's."""
     return FileError if system is OSError else type("FileError", (FileError, system), {"__module__": __name__})
-
-
-def _number(error: "OSError | str") -> "int | None":
-    if isinstance(error, FileNotFoundError):
-        return ENOENT  # stores leave it out
-    return None if isinstance(error, str) else error.errno
 
 
 def warn(message: str) -> None:
@@ -217,4 +208,4 @@ def display(path: str) -> str:
 
 
 def _reason(error: OSError) -> str:
-    return "it is closed" if error.errno == EBADF else error.strerror or str(error)
+    return "it is closed" if error.errno == EBADF else " ".join((error.strerror or str(error)).split())

@@ -89,7 +89,7 @@ def buffers(block: Block) -> "Iterator[bytes]":
         ahead = {"cache_type": "background", "cache_options": {"maxblocks": 2}}  # a thread reads ahead
         file = fs.open(path, "rb", block_size=_STORE_BYTES, **ahead)
     except (FileNotFoundError, PermissionError, IsADirectoryError) as error:
-        raise FileError(block.name, one_line(error), error.errno or 0) from None
+        raise FileError(block.name, error) from None
     with file:
         ends = [0, block.end]
         if not block.whole:
@@ -193,7 +193,7 @@ def _in_words(name: str) -> "Iterator[None]":
     except FastsvmError:
         raise
     except FileNotFoundError:
-        raise FileError(shown(name), "No such file or directory", errno.ENOENT) from None
+        raise FileError(shown(name), FileNotFoundError(errno.ENOENT, "No such file or directory")) from None
     except Exception as error:
         raise FileError(shown(name), one_line(error)) from None
 

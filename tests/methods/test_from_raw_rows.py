@@ -32,8 +32,9 @@ def test_the_mark_goes_through_every_compiler_and_every_file(tmp_path, method, o
     reduced = fastsvm_cli.compile(RAW / "c_svc.folded", "reduce", lossless=True, on_progress=False)
     reduced.save(tmp_path / "reduced")
     for source in (RAW / "c_svc.folded", tmp_path / "reduced"):
-        fastsvm_cli.compile(source, method, on_progress=False, **options).save(tmp_path / "m")
-        model = load_model(str(tmp_path / "m"))
+        out = tmp_path / f"from {source.name}"  # else perhaps a copy of the source, which save does not replace
+        fastsvm_cli.compile(source, method, on_progress=False, **options).save(out)
+        model = load_model(str(out))
         for each in (model, model.stopped_after(3)) if method == "geometry" else (model,):
             assert each.folded.inherited and each.folded.digest == DIGEST and each.max_index == 8
     assert fastsvm_cli.compile(GOLDEN / "c_svc.model", method, on_progress=False, **options).model.folded is None

@@ -52,7 +52,9 @@ void bind_files(nb::module_& m) {
             std::rethrow_exception(thrown);
         } catch (const FileError& error) {
             const nb::object type = nb::module_::import_("fastsvm_cli.errors").attr("FileError");
-            PyErr_SetObject(type.ptr(), type(decoded(error.name), decoded(error.why), error.error).ptr());
+            nb::object why = decoded(error.why);
+            if (error.error) why = nb::handle(PyExc_OSError)(error.error, why);
+            PyErr_SetObject(type.ptr(), type(decoded(error.name), why).ptr());
         } catch (const ReaderGone&) {
             errno = EPIPE;
             PyErr_SetFromErrno(PyExc_OSError);  // becomes BrokenPipeError
