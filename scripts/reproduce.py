@@ -18,12 +18,12 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 #: Name -> (processor minutes; >: at least, words of its command). DATA, MODELS and FIGURES are folders.
 EXPERIMENTS = {
-    "tables": (">5", "reproduce_tables.py DATA --models MODELS"),
+    "tables": (">6", "reproduce_tables.py DATA --models MODELS"),
     "reduced-sets": ("4", "reproduce_reduced_set.py table DATA MODELS"),
-    "reduced-set-figures": (">5", "reproduce_reduced_set.py figures DATA MODELS --plot FIGURES"),
+    "reduced-set-figures": (">6", "reproduce_reduced_set.py figures DATA MODELS --plot FIGURES"),
     "reduced-set-rivals": ("1", "reproduce_reduced_set.py rivals DATA MODELS"),
     "fixed-point-starts": ("1", "reproduce_reduced_set.py starts DATA MODELS"),
-    "border": (">6", "reproduce_border.py curve DATA MODELS --plot FIGURES"),
+    "border": (">7", "reproduce_border.py curve DATA MODELS --plot FIGURES"),
     "border-rivals": ("5", "reproduce_border.py rivals DATA MODELS"),
     "border-density": ("2", "reproduce_border.py density DATA"),
     "geometry": ("1", "reproduce_geometry.py DATA --models MODELS --plot FIGURES"),
