@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Run every experiment of PAPERS.md on the public files, one after the other.
 
-    scripts/reproduce.py DATA_DIR MODEL_DIR FOLDER [--only NAME ...] [--list]
+    scripts/reproduce.py DATA_DIR MODEL_DIR FOLDER [--only NAME ...]
+    scripts/reproduce.py --list
 
 FOLDER gets NAME.txt of each experiment, which is also shown line by line, and the figures (SVG). An experiment whose
-NAME.txt exists is skipped, so that a second run continues. Some take an hour; missing models are trained for minutes
-each. DATA_DIR and MODEL_DIR: see scripts/README.md. Exit code 1 if an experiment failed.
+NAME.txt exists is skipped, so that a second run continues. Missing models are trained for minutes each. DATA_DIR and
+MODEL_DIR: see scripts/README.md. Exit code 1 if an experiment failed.
 """
 
 import argparse
@@ -15,26 +16,26 @@ import time
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-#: Name -> words of its command; DATA, MODELS and FIGURES are folders.
+#: Name -> (processor minutes; >: at least, words of its command). DATA, MODELS and FIGURES are folders.
 EXPERIMENTS = {
-    "tables": "reproduce_tables.py DATA --models MODELS",
-    "reduced-sets": "reproduce_reduced_set.py table DATA MODELS",
-    "reduced-set-figures": "reproduce_reduced_set.py figures DATA MODELS --plot FIGURES",
-    "reduced-set-rivals": "reproduce_reduced_set.py rivals DATA MODELS",
-    "fixed-point-starts": "reproduce_reduced_set.py starts DATA MODELS",
-    "border": "reproduce_border.py curve DATA MODELS --plot FIGURES",
-    "border-rivals": "reproduce_border.py rivals DATA MODELS",
-    "border-density": "reproduce_border.py density DATA",
-    "geometry": "reproduce_geometry.py DATA --models MODELS --plot FIGURES",
-    "fisher": "reproduce_fisher.py DATA",
-    "triangle": "reproduce_triangle.py DATA --plot FIGURES",
-    "stops": "reproduce_stops.py DATA",
+    "tables": (">6", "reproduce_tables.py DATA --models MODELS"),
+    "reduced-sets": ("4", "reproduce_reduced_set.py table DATA MODELS"),
+    "reduced-set-figures": (">6", "reproduce_reduced_set.py figures DATA MODELS --plot FIGURES"),
+    "reduced-set-rivals": ("1", "reproduce_reduced_set.py rivals DATA MODELS"),
+    "fixed-point-starts": ("1", "reproduce_reduced_set.py starts DATA MODELS"),
+    "border": (">7", "reproduce_border.py curve DATA MODELS --plot FIGURES"),
+    "border-rivals": ("5", "reproduce_border.py rivals DATA MODELS"),
+    "border-density": ("2", "reproduce_border.py density DATA"),
+    "geometry": ("1", "reproduce_geometry.py DATA --models MODELS --plot FIGURES"),
+    "fisher": ("2", "reproduce_fisher.py DATA"),
+    "triangle": ("10", "reproduce_triangle.py DATA --plot FIGURES"),
+    "stops": ("3", "reproduce_stops.py DATA"),
 }
 
 
 def command(name, data, models, folder):
     folders = {"DATA": data, "MODELS": models, "FIGURES": folder}
-    script, *words = EXPERIMENTS[name].split()
+    script, *words = EXPERIMENTS[name][1].split()
     return [sys.executable, "-u", str(HERE / script), *(str(folders.get(word, word)) for word in words)]
 
 
@@ -53,17 +54,24 @@ def run(words, found):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    for name in ("data", "models", "folder"):
-        parser.add_argument(name, metavar=f"{name.upper()}_DIR" if name != "folder" else "FOLDER", type=Path)
+    for name, metavar in (("data", "DATA_DIR"), ("models", "MODEL_DIR"), ("folder", "FOLDER")):
+        parser.add_argument(name, metavar=metavar, type=Path, nargs="?")
     parser.add_argument("--only", nargs="+", choices=EXPERIMENTS, default=list(EXPERIMENTS), metavar="NAME")
-    parser.add_argument("--list", action="store_true", help="print the commands, and run none")
+    parser.add_argument("--list", action="store_true", help="names, processor minutes (>: at least), commands")
     options = parser.parse_args()
+    if options.list:
+        for name in options.only:
+            minutes, words = EXPERIMENTS[name]
+            print(f"{name:<20} {minutes:>3} min  {words}")
+        return
+    if options.folder is None:
+        parser.error("DATA_DIR, MODEL_DIR and FOLDER are required")
     failed = []
     for at, name in enumerate(options.only, 1):
         words = command(name, options.data.resolve(), options.models.resolve(), options.folder.resolve())
         print(f"[{at} of {len(options.only)}] {name}: {' '.join(words[2:])}", flush=True)
         found = options.folder / f"{name}.txt"
-        if options.list or found.exists():
+        if found.exists():
             continue
         options.folder.mkdir(parents=True, exist_ok=True)
         start = time.monotonic()

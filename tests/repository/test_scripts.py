@@ -74,11 +74,14 @@ def test_labels_that_make_no_machine_are_refused(refused, found):
         kernel_fisher.classes_of(np.array(refused))
 
 
-def test_one_script_runs_every_experiment_of_the_papers():
-    named = {words.split()[0] for words in reproduce.EXPERIMENTS.values()}
+def test_one_script_runs_every_experiment_of_the_papers(capsys, monkeypatch):
+    named = {words.split()[0] for _, words in reproduce.EXPERIMENTS.values()}
     assert named == {path.name for path in SCRIPTS.glob("reproduce_*.py")}
     words = reproduce.command("border", data="/data", models="/models", folder="/folder")
     assert words[2:] == [str(SCRIPTS / "reproduce_border.py"), "curve", "/data", "/models", "--plot", "/folder"]
+    monkeypatch.setattr(sys, "argv", ["reproduce.py", "--list"])
+    reproduce.main()
+    assert [line.split()[0] for line in capsys.readouterr().out.splitlines()] == list(reproduce.EXPERIMENTS)
 
 
 @pytest.mark.full
