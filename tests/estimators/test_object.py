@@ -1,6 +1,7 @@
 """The object of fastsvm_cli.load: methods, file, copies, use in scikit-learn."""
 
 import copy
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -134,3 +135,23 @@ def test_parameters(folder, colors):
     assert other.decision_function(X).shape[1] == 6 and fast.decision_function(X).shape[1] == 4
     swapped = copy.copy(fast).set_params(model=fastsvm_cli.load_model(str(folder / "rings.model")))
     assert swapped.classes_.tolist() == [-1, 1] and swapped.own_fingerprint != fast.own_fingerprint
+
+
+def test_threads_share_an_object(tmp_path):
+    """Also on a Python without a GIL. Some predict, while others read and write files, and compile."""
+    of = trait("SVC rbf 3")
+    fast = fastsvm_cli.compile(of.estimator, "approx", certify=True, exact=True)
+    fastsvm_cli.to_libsvm(of.estimator, tmp_path / "model")
+    labels, values = fast.predict(of.rows), fast.decision_function(of.rows)
+
+    def ask(number):
+        again = fastsvm_cli.compile(of.estimator) if number % 10 == 0 else fast
+        if number % 10 == 1:
+            fastsvm_cli.to_libsvm(of.estimator, tmp_path / f"{number}")
+            assert (tmp_path / f"{number}").read_bytes() == (tmp_path / "model").read_bytes()
+        few = slice(number % 7, None)
+        np.testing.assert_array_equal(again.predict(of.rows[few]), labels[few])
+        np.testing.assert_array_equal(fast.decision_function(of.rows[few]), values[few])
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(ask, range(200)))
