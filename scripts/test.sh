@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Install into .venv with the test extras, and run pytest: the fast tests or, with --full, all (--examples 0.4: with fewer
-# random examples). It has a process more than there are cores, as some wait. Arguments go to pytest.
+# random examples). Arguments go to pytest.
 set -euo pipefail
 . "$(dirname "$0")/environment.sh" "[test]"
-exec pytest -n $(($(getconf _NPROCESSORS_ONLN) + 1)) --dist worksteal "$@"
+exec pytest -n auto --dist worksteal "$@"
