@@ -108,7 +108,8 @@ def compile(
     method : str, default="exact"
         The method of compilation. "exact", "order", "geometry" and "triangle" change no label; "geometry" and
         "triangle" are the variants of "order", whose default is "geometry". "approx", "cascade", "reduce" and "border"
-        may change labels. "auto" tries all methods on `X` and returns the fastest model within `budget`.
+        may change labels. "auto" tries all methods on `X` and returns the fastest model within `budget`. That
+        is a budget of labels: probabilities and decision values may differ more.
     X : array-like or sparse matrix of shape (n_samples, n_features), default=None
         The rows on which "auto" measures, and which it requires; for "cascade", the same as `data`. Other methods
         refuse it.
@@ -117,8 +118,8 @@ def compile(
         labels that may change, by Clopper and Pearson's upper bound with 90 % confidence; no label may change if the
         rows of `X` are too few to show it. A class rules a model out if the rows show that more than four times the
         share of its labels change. For regression, it is the largest root mean square difference as a share of the
-        standard deviation of the values. None then means 0.5 %. With "cascade", it is the
-        option `--budget` of the command, 0.1 % by default.
+        standard deviation of the values. None then means 0.5 %. With "cascade", it is the option `--budget` of the
+        command, 0.1 % by default.
     exact : bool or float, default=False
         Whether the exact model answers the rows whose label is not proven, so that no label changes. This needs
         certificates, which "approx" with `certify=True` and "reduce" make. For regression, give the largest error as a

@@ -72,7 +72,10 @@ def has_probability(fast: Any) -> None:
     if header.regression:
         raise AttributeError("a regression model has no probabilities: predict gives its values")
     if fast.calibrator is None and not header.has_probability:
-        raise AttributeError("the model has no probability estimates: train it with probability=True (svm-train -b 1)")
+        raise AttributeError(
+            "the model has no probability estimates: train it with probability=True (svm-train -b 1), or calibrate it"
+            " with CalibratedClassifierCV"
+        )
 
 
 def has_radii(fast: Any) -> None:
