@@ -13,6 +13,7 @@ import dask
 import numpy as np
 
 from fastsvm_cli import _native
+from fastsvm_cli.errors import FastsvmError
 from fastsvm_cli.estimators.compile import compile
 from fastsvm_cli.estimators.predictor import FastSVM, as_fast
 from fastsvm_cli.estimators.rows import ParsedRows
@@ -244,6 +245,8 @@ def _client() -> Any:
 def _answer(rows: Any, model: SentModel, method: str, where: str = "") -> np.ndarray:
     try:
         return getattr(model.fast, method)(rows)
+    except FastsvmError:  # of a file: it names it
+        raise
     except ValueError as error:
         raise ValueError(f"{where}{error}") from None
 

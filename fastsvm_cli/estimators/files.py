@@ -95,11 +95,9 @@ def predict_file(
     >>> counts["rows"] == counts["rows_proven"] + counts["rows_evaluated"] == 6000, sum(1 for line in open("labels"))
     (True, 6000)
     """
-    import warnings
-
     from fastsvm_cli import _native
     from fastsvm_cli.console.quality_warnings import quality_warnings
-    from fastsvm_cli.errors import FastsvmWarning
+    from fastsvm_cli.errors import warn
     from fastsvm_cli.estimators.predictor import as_fast
     from fastsvm_cli.methods.parallel import threads_here
     from fastsvm_cli.prediction.pipeline import Predictor, predict
@@ -135,9 +133,7 @@ def predict_file(
     )
     bad_rows = None
     if on_bad_row != "stop":
-        bad_rows = BadRows(
-            path, on_bad_row == "nan", lambda message: warnings.warn(message, FastsvmWarning, stacklevel=4)
-        )
+        bad_rows = BadRows(path, on_bad_row == "nan", warn)
     total = os.path.getsize(path) if os.path.isfile(path) else None
     bytes_read, scaling = 0, fast.model.row_scaling()
 
@@ -173,7 +169,7 @@ def predict_file(
                 on_chunk=note,
             )
     for line in scaling.warnings() if scaling is not None else ():
-        warnings.warn(line.removeprefix("Warning: "), FastsvmWarning, stacklevel=2)
+        warn(line.removeprefix("Warning: "))
     for warning in quality_warnings(
         fast.model,
         run_counts,
@@ -184,7 +180,7 @@ def predict_file(
         fields=blocks.position.fields,
         unlabelled_advice=("pass unlabelled=True", "leave unlabelled=True out"),
     ):
-        warnings.warn(warning, FastsvmWarning, stacklevel=2)
+        warn(warning)
     count = None if bad_rows is None else bad_rows.count
     found = run_values(predictor, run_counts, bad_rows=count)
     return run_document(fast.model, fast.own_fingerprint, found, monotonic() - start, run_counts.rows)

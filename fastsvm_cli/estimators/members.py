@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.estimators.calibration import nearly_equal
 from fastsvm_cli.estimators.fitted_svm import Fitted, is_a, own_steps, read_object, unwrapped
 from fastsvm_cli.estimators.sklearn_protocol import FittedEstimator
@@ -101,7 +100,7 @@ def compile_members(
     estimator = unwrapped(estimator)
     try:
         found = read_object(estimator)
-    except (ModelFormatError, ValueError):  # not a support vector machine, or none that can be compiled
+    except ValueError:  # not a support vector machine, or none that can be compiled
         pass
     else:
         found.prepare = prepare

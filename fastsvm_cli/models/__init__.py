@@ -1,10 +1,9 @@
 """Readers of model files."""
 
 import os
-import warnings
 
-from fastsvm_cli import _native
-from fastsvm_cli.errors import FastsvmWarning, ModelFormatError
+from fastsvm_cli import _native, errors
+from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.models.base import ExactModel, Model
 from fastsvm_cli.text.read_rows import read_bytes
 
@@ -55,14 +54,14 @@ def parse_model(text: bytes, path: str, *, warn: bool = True) -> Model:
 
         model.embedded_scaling = EmbeddedScaling(Scaling(path, file.range_scaling, tuple(file.range_texts)), path)
     if warn:
-        warn_of(model, path, 4)
+        warn_of(model, path)
     return model
 
 
-def warn_of(model: Model, path: str, level: int) -> None:
-    """Warn of a model's notes. level: as stacklevel, of the line to show."""
+def warn_of(model: Model, path: str) -> None:
+    """Warn of a model's notes."""
     for line, note in model.notes:
-        warnings.warn(f"{path}:{line}: {note}", FastsvmWarning, stacklevel=level)
+        errors.warn(f"{path}:{line}: {note}")
 
 
 def parse_libsvm(
@@ -73,7 +72,7 @@ def parse_libsvm(
     if not isinstance(model, ExactModel):
         raise ModelFormatError(path, f"a compiled model found, expected {expected}")
     if warn:
-        warn_of(model, path, 4)
+        warn_of(model, path)
     return model
 
 

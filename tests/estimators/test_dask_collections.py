@@ -2,6 +2,8 @@
 
 import pickle
 import sys
+from types import SimpleNamespace
+from unittest.mock import Mock
 
 import dask
 import dask.array as da
@@ -16,6 +18,8 @@ from sklearn.svm import SVC
 
 import fastsvm_cli
 import fastsvm_cli.dask as lazy
+from fastsvm_cli.errors import ModelFormatError
+from fastsvm_cli.estimators import collections
 from fastsvm_cli.estimators.collections import SentModel
 from fastsvm_cli.estimators.predictor import FastSVM
 from fastsvm_cli.sklearn import CompiledSVC
@@ -195,3 +199,11 @@ def test_a_bad_row_is_found_in_its_block(two):
         lazy.predict(da.from_array(X, chunks=(100, -1)), path).compute()
     with pytest.raises(ValueError, match=r"^partition of index 500 to 749: Input X contains NaN\."):
         lazy.predict(dd.from_pandas(pd.DataFrame(X), npartitions=4), path).compute()
+
+
+def test_an_error_that_names_its_file_keeps_its_class():
+    error = ModelFormatError("model", "it was changed")
+    model = SimpleNamespace(fast=SimpleNamespace(predict=Mock(side_effect=error)))
+    with pytest.raises(ModelFormatError) as caught:
+        collections._answer(None, model, "predict", "rows 0 to 9: ")
+    assert caught.value is error

@@ -175,7 +175,7 @@ def test_labels_that_rounding_decides(name, whole):
     assert (fastsvm_cli.compile(own).predict(rows) == own.predict(rows)).all()
 
 
-def test_scalers_behind_other_steps_are_the_models():
+def test_scalers_after_other_steps_run_in_the_compiled_model():
     X, y = load_iris(return_X_y=True)
     fast = fastsvm_cli.compile(make_pipeline(PCA(2), StandardScaler(), SVC()).fit(X, y))
     assert isinstance(fast, CompiledEstimator) and len(fast.steps) == 2 and fast[-1].transform is not None
