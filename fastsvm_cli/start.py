@@ -15,8 +15,9 @@ def run() -> None:
     interruption.install()
     failure = None
     try:
-        if _predicted():
-            os._exit(0)
+        code = _predicted()
+        if code is not None:
+            os._exit(code)
     except Exception as error:
         failure = error
     import gc
@@ -36,10 +37,10 @@ def run() -> None:
     os._exit(code)
 
 
-def _predicted() -> bool:
-    """Return whether the core predicted everything; raise the error of its run, which may deserve a hint."""
+def _predicted() -> "int | None":
+    """Return the exit code if the core predicted everything; raise the error of its run, which may deserve a hint."""
     if sys.argv[1:2] != ["predict"] or None in (sys.stdin, sys.stdout, sys.stderr) or "_FASTSVM_COMPLETE" in os.environ:
-        return False
+        return None
     from fastsvm_cli import _native
 
     return _native.predict_as_program([os.fsencode(word) for word in sys.argv[2:]])

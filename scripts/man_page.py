@@ -16,15 +16,14 @@ EXIT_STATUS = (
 )
 
 
-#: Native program with the name of a command's page, and the options that it shares with the command.
+#: Native program with the name of a command's page, its own options, and groups of options that it lacks.
 PROGRAM = "fastsvm-predict"
-_SHARED = ("-b", "-q", "--exact", "--values", "--threads")
-#: Its other options, and its help's description.
 _OWN = [("--version", "Show the version and exit."), ("--help", "Show the options and exit.")]
+_OF_PYTHON = ("Long jobs", "Clusters")
 _ABOUT = (
     f"{PROGRAM} is a native program, which starts faster than fastsvm predict and writes the same lines. It reads gzip,"
     " and no other compressed files. Under the name svm-predict (a link), it has the usage, options and exit codes of"
-    f" svm-predict. The command fastsvm predict has more options: {PROGRAM}-command(1)."
+    f" svm-predict. Long jobs and clusters are options of the command fastsvm predict: {PROGRAM}-command(1)."
 )
 
 
@@ -49,12 +48,12 @@ def _page_name(command: str) -> str:
 
 def _program_page(command: Page) -> Page:
     """Return the native program's page, from that of the command."""
-    every = [each for options in command.options.values() for each in options]
-    options = [(written, words_) for written, words_ in every if written.split(", ")[0].split()[0] in _SHARED]
+    groups = {name: each for name, each in command.options.items() if name not in _OF_PYTHON}
+    groups["Options"] = [*(each for each in groups["Options"] if "--help" not in each[0]), *_OWN]
     return command._replace(
         usage=command.usage.replace("fastsvm predict", PROGRAM),
         paragraphs=[command.summary, _ABOUT],
-        options={"Options": [*options, *_OWN]},
+        options=groups,
     )
 
 
@@ -88,7 +87,7 @@ def _page(name: str, page: Page, others: "list[str]") -> str:
         for written, words_ in options:
             lines += [".TP", _spelled(written), _line(words_)]
     lines.append(".SH EXIT STATUS")
-    for code, meaning in [each for each in EXIT_STATUS if name != PROGRAM or each[0] != "3"]:
+    for code, meaning in EXIT_STATUS:
         lines += [".TP", f"\\fB{_text(code)}\\fR", _line(meaning)]
     lines += [".SH SEE ALSO", ",\n".join(f"\\fB{_text(each)}\\fR(1)" for each in [*others, "svm-predict", "svm-train"])]
     return "\n".join(lines) + "\n"

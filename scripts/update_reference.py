@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Write the option lists of the reference, fastsvm_cli/commands/README.md.
+"""Write the option lists of the reference, fastsvm_cli/commands/README.md, and the help of fastsvm-predict.
 
-    scripts/update_reference.py            write the lists
-    scripts/update_reference.py --check    write nothing; exit code 1 if a list is not up to date
+    scripts/update_reference.py            write them
+    scripts/update_reference.py --check    write nothing; exit code 1 if one is not up to date
 
 Each list is between two comments. Needs click, but not the compiled core.
 """
@@ -19,9 +19,11 @@ import click
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from fastsvm_cli.cli import COMMANDS, fastsvm
-from fastsvm_cli.console.help_page import HARD_BLANK, grouped
+from fastsvm_cli.console.help_page import HARD_BLANK, grouped, help_page
 
-PAGE = Path(__file__).resolve().parent.parent / "fastsvm_cli" / "commands" / "README.md"
+PACKAGE = Path(__file__).resolve().parent.parent / "fastsvm_cli"
+PAGE = PACKAGE / "commands" / "README.md"
+PROGRAM = PACKAGE / "native" / "program" / "help.h"
 _LIST = re.compile(r"(<!-- options of (\w+), [^>]*-->\n).*?(<!-- end of options -->)", re.S)
 #: Name of the list of shared options.
 _SEVERAL = "several"
@@ -70,19 +72,42 @@ def _wrapped(item: str) -> "list[str]":
     return [line.replace(HARD_BLANK, " ") for line in lines]
 
 
+def program_help(header: str) -> str:
+    """Return the header with the current help of fastsvm-predict: that of predict without what needs Python."""
+    command = fastsvm.get_command(click.Context(fastsvm), "predict")
+    assert command is not None
+    context = click.Context(command, info_name="predict", terminal_width=80)
+    options = help_page(command, context).partition("Options:\n")[2].partition("\nLong jobs:\n")[0]
+    options = re.sub(r"(?m)^(.*)Show this message and exit\.$", _with_version, options)
+    text = f"""Usage: fastsvm-predict [options] test_file model_file [output_file]
+
+Predict rows with any model file, exact or compiled, as svm-predict does.
+A - as file is standard input, or standard output, which is also the default.
+
+Options:
+{options}
+Long jobs and clusters are fastsvm predict's, of the Python package.
+"""
+    return re.sub(r'R"\(.*?\)"', lambda _: f'R"({text})"', header, flags=re.S)
+
+
+def _with_version(shown: "re.Match[str]") -> str:
+    return f"{shown[0]}\n{'  --version':{len(shown[1])}}Show the version and exit."
+
+
 def main() -> None:
     if sys.argv[1:] not in ([], ["--check"]):
         sys.exit("usage: scripts/update_reference.py [--check]")
-    page = PAGE.read_text()
-    try:
-        new = updated(page)
-    except ValueError as error:
-        sys.exit(f"{PAGE}: {error}")
-    if new == page:
-        return
-    if sys.argv[1:]:
-        sys.exit(f"{PAGE}: option lists are not up to date; run scripts/update_reference.py")
-    PAGE.write_text(new)
+    for path, renewed in ((PAGE, updated), (PROGRAM, program_help)):
+        old = path.read_text()
+        try:
+            new = renewed(old)
+        except ValueError as error:
+            sys.exit(f"{path}: {error}")
+        if new != old and sys.argv[1:]:
+            sys.exit(f"{path}: not up to date; run scripts/update_reference.py")
+        if new != old:
+            path.write_text(new)
 
 
 if __name__ == "__main__":

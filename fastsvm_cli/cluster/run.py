@@ -1,5 +1,6 @@
 """Predict a set of shards on a Dask cluster, into a folder of parts."""
 
+import json
 import os
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from fastsvm_cli import __version__
 from fastsvm_cli.cluster.blocks import (
     Block,
+    Text,
     count_lines,
     cut,
     is_local,
@@ -22,14 +24,15 @@ from fastsvm_cli.cluster.scheduler import connect, requiring_scheduler
 from fastsvm_cli.cluster.work import Job, answer, received
 from fastsvm_cli.errors import FastsvmError, FileError
 from fastsvm_cli.models import looks_like_model
-from fastsvm_cli.prediction.pipeline import RunCounts
 from fastsvm_cli.text.fingerprint import digest_of
-from fastsvm_cli.text.line_blocks import NAMED, BadRows, Position
+from fastsvm_cli.text.line_blocks import NAMED, BadRows, LineBlocks, Position
 from fastsvm_cli.text.scaling import Scaling
 
 if TYPE_CHECKING:
     from distributed import Client, Future
 
+#: Keys of `predict --json` that the manifest lacks.
+_OF_A_RUN = ("fastsvm", "model_kind", "model_fingerprint", "exact_fingerprint", "seconds", "rows_per_second")
 _NAMED = 10  # named failed blocks, at most
 _START_BYTES = 200  # to recognise a model file
 #: Retries after a transient error.
@@ -52,26 +55,24 @@ class PartsMissing(FastsvmError):
 
 
 class Sum:
-    """Totals of a run over the manifest entries of its parts.
+    """Totals of a run over the manifest entries of its parts, besides those of the job's prediction, which are added.
 
-    bad_rows: their number. named: messages of the first bad rows, in input order. instructions: instruction sets of the
-    workers' processors. scaling: counts the scaled entries of all parts; None without scaling.
+    named: messages of the first bad rows, in input order. instructions: instruction sets of the workers' processors.
     """
 
-    def __init__(
-        self, job: Job, blocks: "list[Block]", manifest_entries: "dict[str, dict[str, Any]]", scaling: "Scaling | None"
-    ):
-        self.run_counts, self.bad_rows = RunCounts(job.reading["labelled"]), 0
+    def __init__(self, job: Job, blocks: "list[Block]", manifest_entries: "dict[str, dict[str, Any]]"):
         self.named: list[str] = []
         self.instructions = {each["instructions"] for each in manifest_entries.values()}
+        prediction, bad_rows = job.prediction(), 0
         for block in blocks:
             entry = manifest_entries[block.part]
-            self.run_counts.add_values(entry["tally"])
-            self.bad_rows += entry["bad_rows"]
+            prediction.run_counts.add_values(entry["tally"])
+            prediction.scaled.add(*entry["scaled"])
+            bad_rows += entry["bad_rows"]
             for line, why in entry["named"][: NAMED - len(self.named)]:
                 self.named.append(_message(block, line, why, blocks, manifest_entries))
-            if scaling is not None:
-                scaling.entries.add(*entry["scaled"])
+        if prediction.bad_rows is not None:
+            prediction.bad_rows.restore(bad_rows, [])
 
 
 def run(
@@ -80,26 +81,23 @@ def run(
     url: str,
     address: str,
     block: int,
-    scaling: "Scaling | None" = None,
     say: "Callable[[str], None]" = lambda line: None,
     progress: "Callable[[float, str], None]" = lambda share, words: None,
-    summary: "Callable[[Sum], dict[str, Any]]" = lambda seen: {},
 ) -> Sum:
     """Predict the shards that `url` names into parts of `job.out`; keep valid parts.
 
-    url: a path, URL or pattern. address: as for --dask. block: size of a block in bytes. scaling: counts scaled
-    entries. say: receives lines for the user. progress: receives the share that is done and words. summary: returns the
-    summary for the manifest.
+    url: a path, URL or pattern. address: as for --dask. block: size of a block in bytes. say: receives lines
+    for the user. progress: receives the share that is done and words.
 
     Raises PartsMissing if blocks failed or an error stopped them all; FileError or another FastsvmError if the run
     cannot start or finish. Finished parts stay.
     """
     blocks, out = cut(url, block), Folder(job.out)
     _refuse_input(out, blocks)
-    if job.on_bad_row == "stop" and looks_like_model(start_of(blocks[0], _START_BYTES)):
+    if job.options["on_bad_row"] == "stop" and looks_like_model(start_of(blocks[0], _START_BYTES)):
         # Else every block would fail, with a worse message.
         raise FileError(shown(blocks[0].name), "it is a model file, expected rows of data")
-    if job.reading["dense"]:
+    if job.options["dense"]:
         job.fields = _width(job, blocks)
     digests = {each.part: job.digest(each) for each in blocks}
     job.run = digest_of(digests)
@@ -118,8 +116,9 @@ def run(
             finally:
                 with suppress(Exception):  # the scheduler is gone
                     client.cancel([sent])
-        seen = Sum(job, blocks, manifest_entries, scaling)
-        out.finish(job.run, manifest_entries, summary(seen))
+        seen = Sum(job, blocks, manifest_entries)
+        document = json.loads(job.prediction().document())
+        out.finish(job.run, manifest_entries, {name: document[name] for name in document if name not in _OF_A_RUN})
         return seen
     except (FastsvmError, AssertionError, AttributeError, KeyError, NameError, TypeError):  # the rest are bugs
         raise
@@ -270,11 +269,22 @@ def _groups(blocks: "list[Block]") -> "Iterator[list[Block]]":
 
 def _width(job: Job, blocks: "list[Block]") -> int:
     """Return the first valid dense row's length, as LineBlocks counts it, or -1 if no row is valid."""
-    scaling = job.scaling()
+    prediction, options = job.prediction(), job.options
+    reading = {name: options[name] for name in ("dense", "delimiter", "max_line")}
+    scaling = None if prediction.scaling is None else Scaling("", prediction.scaling, ())
     for block in blocks:
         position = Position()
-        with job.lines(block, position, BadRows(block.name), scaling) as text:
-            for _ in text.chunks():
+        with LineBlocks(
+            block.name,
+            position=position,
+            bad_rows=BadRows(block.name),
+            scaling=scaling,
+            content=Text(block),
+            labelled=not options["unlabelled"],
+            first_index=prediction.first_index,
+            **reading,
+        ) as rows:
+            for _ in rows.chunks():
                 if position.fields >= 0:
                     return position.fields
     return -1

@@ -42,6 +42,9 @@ class FileCommand(click.Command):
             if context.obj is not None:  # the core's run ended so (start.py)
                 raise context.obj
             return super().invoke(context)
+        except UsageError as error:
+            error.ctx = error.ctx or context
+            raise
         except (DataFormatError, FileError, ModelFormatError) as error:
             from fastsvm_cli.console.hints import hint
 

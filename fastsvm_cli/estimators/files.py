@@ -1,14 +1,13 @@
 """`fastsvm predict` from Python."""
 
+import json
 import os
 from collections.abc import Callable
-from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from fastsvm_cli.estimators.predictor import FastSVM
     from fastsvm_cli.models.base import Model
-    from fastsvm_cli.prediction.pipeline import RunCounts
 
 
 def predict_file(
@@ -96,16 +95,13 @@ def predict_file(
     (True, 6000)
     """
     from fastsvm_cli import _native
-    from fastsvm_cli.console.quality_warnings import quality_warnings
     from fastsvm_cli.errors import warn
     from fastsvm_cli.estimators.predictor import as_fast
     from fastsvm_cli.methods.parallel import threads_here
-    from fastsvm_cli.prediction.pipeline import Predictor, predict
-    from fastsvm_cli.prediction.scores import run_document, run_values
-    from fastsvm_cli.text.line_blocks import BadRows, LineBlocks
+    from fastsvm_cli.prediction.pipeline import answer_file
+    from fastsvm_cli.text.line_blocks import may_delimit
     from fastsvm_cli.text.output import Output, check_output
 
-    start = monotonic()
     path, out = os.fsdecode(path), os.fsdecode(out)
     probability, values = _flag("probability", probability), _flag("values", values)
     unlabelled, dense = _flag("unlabelled", unlabelled), _flag("dense", dense)
@@ -123,67 +119,40 @@ def predict_file(
     if dense and fast.model.serials:
         raise ValueError("dense does not go with a precomputed kernel, whose rows hold serial numbers")
 
-    predictor = Predictor(
-        fast.model,
-        exact=fast.fallback(),
+    if dense and not may_delimit(delimiter):
+        raise ValueError(f"delimiter={delimiter!r} found, expected one character that cannot be part of a number")
+    request = _native.Request(
+        test_file=path,
+        model_file=fast.model.path,
         probability=probability,
         values=values,
         tolerance=fast.early_tolerance if not (values or probability) else None,
-        around=on_bad_row != "stop",
+        unlabelled=unlabelled,
+        dense=dense,
+        delimiter=delimiter,
+        on_bad_row=on_bad_row,
     )
-    bad_rows = None
-    if on_bad_row != "stop":
-        bad_rows = BadRows(path, on_bad_row == "nan", warn)
+    fallback = fast.fallback()
+    exact = None if fallback is None else fallback.native
+    prediction = _native.Prediction.of_models(
+        request, fast.model.file, fast.own_fingerprint, fast.first_index, exact, warn
+    )
+    prediction.prepare()
     total = os.path.getsize(path) if os.path.isfile(path) else None
-    bytes_read, scaling = 0, fast.model.row_scaling()
+    bytes_read = 0
 
     def note_bytes(count: int) -> None:
         nonlocal bytes_read
         bytes_read = count
 
-    def note(run_counts: "RunCounts") -> None:
+    def note() -> None:
         if on_progress is not None:
-            on_progress(run_counts.rows, bytes_read, total)
+            on_progress(prediction.run_counts.rows, bytes_read, total)
 
-    with threads_here(n_threads or 0):
-        with (
-            Output(out) as output,
-            LineBlocks(
-                path,
-                labelled=not unlabelled,
-                dense=dense,
-                delimiter=delimiter,
-                first_index=fast.first_index,
-                on_read=note_bytes,
-                bad_rows=bad_rows,
-                scaling=scaling,
-            ) as blocks,
-        ):
-            run_counts = predict(
-                predictor,
-                blocks,
-                output.write,
-                path=path,
-                labelled=not unlabelled,
-                bad_rows=bad_rows,
-                on_chunk=note,
-            )
-    for line in scaling.warnings() if scaling is not None else ():
-        warn(line.removeprefix("Warning: "))
-    for warning in quality_warnings(
-        fast.model,
-        run_counts,
-        path,
-        dense=dense,
-        delimiter=delimiter,
-        unlabelled=unlabelled,
-        fields=blocks.position.fields,
-        unlabelled_advice=("pass unlabelled=True", "leave unlabelled=True out"),
-    ):
-        warn(warning)
-    count = None if bad_rows is None else bad_rows.count
-    found = run_values(predictor, run_counts, bad_rows=count)
-    return run_document(fast.model, fast.own_fingerprint, found, monotonic() - start, run_counts.rows)
+    with threads_here(n_threads or 0), Output(out) as output:
+        answer_file(prediction, path, output, on_read=note_bytes, on_chunk=note)
+    prediction.end()
+    return json.loads(prediction.document())
 
 
 def _flag(name: str, value: object) -> bool:

@@ -6,11 +6,10 @@ from collections.abc import Callable
 from time import monotonic
 from typing import Any
 
+from fastsvm_cli import _native
 from fastsvm_cli.errors import DataFormatError, FileError
-from fastsvm_cli.prediction.pipeline import RunCounts
 from fastsvm_cli.system.interruption import raising
-from fastsvm_cli.text.line_blocks import BadRows, still_hold
-from fastsvm_cli.text.read_rows import Position
+from fastsvm_cli.text.line_blocks import still_hold
 
 #: Minimum seconds between checkpoints, and largest share of time for them.
 SECONDS = 5.0
@@ -36,8 +35,8 @@ class ResumableOutput:
     atomically once its lines are on the disk. Symbolic links are followed; a previous file's mode is kept.
 
     inputs: must differ from these files. made_with: {name: value} of all that the lines depend on; equal when a run
-    continues. about_bad_rows: `on_bad_row` and `max_line`, which may change as still_hold permits. position, bad_rows:
-    of LineBlocks; set to where the previous run stopped. run_counts: so far. begun: anything was written before.
+    continues. about_bad_rows: `on_bad_row` and `max_line`, which may change as still_hold permits. prediction: set to
+    where the previous run stopped. begun: anything was written before.
 
     Raises FileError, also if another process writes the file or the previous run differed.
     """
@@ -48,17 +47,14 @@ class ResumableOutput:
         inputs: "list[str]",
         made_with: "dict[str, Any]",
         about_bad_rows: "dict[str, Any]",
-        position: Position,
-        bad_rows: "BadRows | None",
-        *,
-        labelled: bool,
+        prediction: _native.Prediction,
         say: "Callable[[str], None]",
     ):
         self._path, self._made_with, self._about_bad_rows = path, made_with, about_bad_rows
-        self._position, self._bad_rows, self._say = position, bad_rows, say
+        self._prediction, self._say = prediction, say
         self._target = os.path.realpath(path) if os.path.islink(path) else path
         self.partial, self._state_file = f"{self._target}.partial", f"{self._target}.partial.state"
-        self.run_counts, self.begun = RunCounts(labelled), False
+        self.begun = False
         self._size, self._due = 0, 0.0
         # (size of the output, state) at the last chunk and checkpoint.
         self._mark: tuple[int, dict[str, Any]] | None = None
@@ -112,11 +108,11 @@ class ResumableOutput:
         except OSError as error:
             raise FileError(self.partial, error) from None
 
-    def on_chunk(self, run_counts: RunCounts) -> None:
+    def on_chunk(self) -> None:
         """Mark where a later run can continue, unless more rows were read."""
-        if not self._whole and self._position.lines - self._position.comments == run_counts.rows + (
-            self._bad_rows.count if self._bad_rows else 0
-        ):
+        position, bad_rows = self._prediction.position, self._prediction.bad_rows
+        answered = self._prediction.run_counts.rows + (bad_rows.count if bad_rows else 0)
+        if not self._whole and position.lines - position.comments == answered:
             self._mark = (self._size, self._now())
             if monotonic() >= self._due:
                 self._checkpoint()
@@ -147,21 +143,21 @@ class ResumableOutput:
     # ---- the state
 
     def _now(self) -> "dict[str, Any]":
-        position, bad_rows = self._position, self._bad_rows
+        position, bad_rows = self._prediction.position, self._prediction.bad_rows
         return {
             "made_with": self._made_with,
             **self._about_bad_rows,
             "bad_rows": bad_rows.count if bad_rows else 0,
             "named": list(bad_rows.named) if bad_rows else [],
             "place": [position.offset, position.lines, position.fields],
-            "tally": self.run_counts.values(),
+            "tally": self._prediction.run_counts.values(),
         }
 
     def _go_on(self, state: "dict[str, Any]") -> None:
         then = state["made_with"]
         for key, now in self._made_with.items():
             if then.get(key) != now:
-                words = f"begun with {key} {_shown(then.get(key))}, and this command has {_shown(now)}"
+                words = f"begun with {key} {then.get(key)}, and this command has {now}"
                 raise self._resume_error(words)
         if not still_hold(state, **self._about_bad_rows):
             how = [
@@ -175,15 +171,15 @@ class ResumableOutput:
         if not self._whole and (found < size or _sum(self._file, size) != state["tail"]):
             why = f"{found} bytes found, expected the {size}" if found < size else "other lines found than those"
             raise self._resume_error(f"{why} that {self._state_file} speaks of", self._state_file)
-        self._size, self.begun, position = size, size > 0, self._position
+        self._size, self.begun, position = size, size > 0, self._prediction.position
         position.offset, position.lines, position.fields = state["place"]
-        self.run_counts.add_values(state["tally"])
-        rows = self.run_counts.rows + state["bad_rows"]
+        self._prediction.run_counts.add_values(state["tally"])
+        rows = self._prediction.run_counts.rows + state["bad_rows"]
         position.comments = position.lines - rows
         if rows:
             self._say(f"Continuing after row {rows}, from {self.partial}.")
-        if self._bad_rows is not None:
-            self._bad_rows.restore(state["bad_rows"], [(line, why) for line, why in state["named"]])
+        if self._prediction.bad_rows is not None:
+            self._prediction.bad_rows.restore(state["bad_rows"], [(line, why) for line, why in state["named"]])
 
     def _checkpoint(self) -> None:
         """Flush lines, then state."""
@@ -284,10 +280,6 @@ class ResumableOutput:
 
 def _remove(*files: str) -> str:
     return f"remove {' and '.join(files)} to start from the beginning"
-
-
-def _shown(value: object) -> str:
-    return {"True": "on", "False": "off", "None": "unset"}.get(str(value), repr(value))
 
 
 def _sum(file: int, size: int) -> str:

@@ -13,6 +13,7 @@ from fastsvm_cli import __version__
 from support.damage import FILES
 from support.forked import fastsvm
 from support.messages import table
+from support.outputs import timeless
 from support.paths import GOLDEN, PROGRAM
 from support.processes import PATIENCE, wait_until
 
@@ -28,7 +29,7 @@ def tell(code):
     leave(code)
 os._exit = tell
 """
-BY_CLICK = "start._predicted = lambda: False\n"
+BY_CLICK = "start._predicted = lambda: None\n"
 
 
 @pytest.fixture
@@ -87,7 +88,7 @@ def shell(folder, words, program):
         timeout=PATIENCE,
     )
     assert not [name for name in os.listdir(folder) if name.endswith(".tmp")]
-    return done.returncode, done.stdout, done.stderr, (folder / "out").read_bytes()
+    return done.returncode, timeless(done.stdout.decode()).encode(), done.stderr, (folder / "out").read_bytes()
 
 
 def assert_alike(ours, theirs):

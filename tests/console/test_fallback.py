@@ -8,15 +8,11 @@ import threading
 
 import pytest
 
-from fastsvm_cli.commands.predict import fallback
-from fastsvm_cli.errors import FastsvmError
-from fastsvm_cli.text.byte_source import Content
-from fastsvm_cli.text.fingerprint import fingerprint
 from fastsvm_cli.text.read_rows import read_chunks
 from support import forked
 from support.compiling import compile_all
 from support.paths import DATA, FASTSVM
-from support.processes import PATIENCE
+from support.processes import PATIENCE, wait_until
 from support.training import train_on
 
 
@@ -84,58 +80,57 @@ def test_the_right_model_may_come_compressed_or_through_a_pipe(fastsvm, director
 
 
 @pytest.fixture
-def expecting(directory, monkeypatch):
-    """expecting(path) is an exact model's file, and the paths read for it."""
+def waiting(directory, tmp_path):
+    """A run that has answered the proven rows, in `new`, and waits for more on standard input; its folder."""
+    words = [FASTSVM, "predict", "-q", "--exact", "exact", "-", "compiled", "new"]
+    processes = []
 
-    def expect(path, wait=True):
-        reads, read_buffers = [], Content.__init__
+    def begin(exact, compiled):
+        (tmp_path / "exact").write_bytes(exact)
+        (tmp_path / "compiled").write_bytes(compiled)
+        process = subprocess.Popen(words, cwd=tmp_path, stdin=subprocess.PIPE, stderr=subprocess.PIPE)
+        processes.append(process)
+        process.stdin.write((directory / "proven").read_bytes())
+        process.stdin.flush()
+        assert wait_until(lambda: any(each.stat().st_size for each in tmp_path.glob(".new.*.tmp")))
+        return process
 
-        def counted(content, path, *more):
-            reads.append(path)
-            read_buffers(content, path, *more)
-
-        monkeypatch.setattr(Content, "__init__", counted)
-        file = fallback.ExactFile(str(path))
-        file.expect(fingerprint(path.read_bytes()), "compiled", wait)
-        return file, reads
-
-    return expect
-
-
-def test_a_small_file_is_read_once(directory, expecting):
-    file, reads = expecting(directory / "exact")
-    file.check()
-    file.check()
-    assert file.load().header.total_sv > 0 and reads == [str(directory / "exact")]
+    yield begin
+    for process in processes:
+        process.kill()
+        process.communicate()
 
 
-def test_a_large_file_is_not_kept_and_known_again_when_it_is_read(directory, expecting, tmp_path, monkeypatch):
-    monkeypatch.setattr(fallback, "MOST_BUFFERED", 100)
-    (tmp_path / "exact").write_bytes((directory / "exact").read_bytes())
-    file, reads = expecting(tmp_path / "exact")
-    file.check()
-    assert file.load().header.total_sv > 0 and len(reads) == 2
+@pytest.mark.full
+@pytest.mark.parametrize("large", [False, True])
+def test_a_file_that_changes_before_it_is_needed_is_known_again(directory, tmp_path, waiting, large):
+    """The text of a small file is kept; a large one is read twice."""
+    exact = (directory / "exact").read_bytes() + b"text that LIBSVM ignores\n" * (700_000 * large)
+    (tmp_path / "large").write_bytes(exact)
+    compile_all(tmp_path, "approx --certify large certified")
+    process = waiting(exact, (tmp_path / "certified").read_bytes())
     (tmp_path / "exact").write_bytes((directory / "other").read_bytes())  # hours later
-    with pytest.raises(FastsvmError, match="their fingerprints differ"):
-        file.load()
+    error = process.communicate((directory / "some").read_bytes(), PATIENCE)[1]
+    assert process.returncode == int(large) and (b"their fingerprints differ" in error) == large
+    assert (tmp_path / "new").exists() != large
 
 
-def test_what_goes_to_a_file_waits_for_the_fingerprint_only_at_the_end(directory, expecting, monkeypatch):
+def test_what_goes_to_a_file_waits_for_the_fingerprint_only_at_the_end(directory, tmp_path):
     """The output is put in place only after that."""
-    go = threading.Event()
-    monkeypatch.setattr(fallback.ExactFile, "buffers", lambda self: (go.wait(PATIENCE), iter([b"another"]))[1])
-    file, _ = expecting(directory / "exact", wait=False)
-    file.check(False)
-    go.set()
-    with pytest.raises(FastsvmError, match="their fingerprints differ"):
-        file.check(True)
+    os.mkfifo(tmp_path / "exact")
+    begin = threading.Thread(target=lambda: (tmp_path / "exact").write_bytes(b"svm_type c_svc\n"), daemon=True)
+    words = [FASTSVM, "predict", "-q", "--exact", "exact", directory / "proven", directory / "compiled", "new"]
+    process = subprocess.Popen(words, cwd=tmp_path, stderr=subprocess.PIPE)
+    assert wait_until(lambda: any(each.stat().st_size for each in tmp_path.glob(".new.*.tmp")))
+    begin.start()
+    assert b"their fingerprints differ" in process.communicate(timeout=PATIENCE)[1] and process.returncode == 1
+    assert sorted(os.listdir(tmp_path)) == ["exact"]
 
 
-def test_a_machine_that_lets_no_thread_start_is_slower_and_no_more(directory, expecting, tmp_path, monkeypatch):
+def test_a_machine_that_lets_no_thread_start_is_slower_and_no_more(directory, tmp_path, monkeypatch):
     def start(self):
         raise RuntimeError("can't start new thread")
 
     monkeypatch.setattr(threading.Thread, "start", start)
-    expecting(directory / "exact")[0].check()
     (tmp_path / "rows.gz").write_bytes(gzip.compress((directory / "some").read_bytes()) * 2)
     assert sum(chunk.rows for chunk in read_chunks(str(tmp_path / "rows.gz"), size=1000)) == 1200

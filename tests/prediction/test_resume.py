@@ -15,7 +15,6 @@ import pytest
 from fastsvm_cli.prediction import resume
 from fastsvm_cli.prediction.pipeline import RunCounts
 from fastsvm_cli.prediction.resume import ResumableOutput
-from fastsvm_cli.text.line_blocks import Position
 from support.messages import SKIPPED, no_label
 from support.outputs import timeless
 from support.paths import FASTSVM, SCRIPTS
@@ -223,7 +222,7 @@ def test_a_run_that_is_not_stopped_leaves_the_output_alone(fastsvm, models, tmp_
     assert stat.S_IMODE((tmp_path / "out").stat().st_mode) == 0o640
 
 
-def test_a_checkpoint_is_due_after_some_seconds_or_later_where_it_takes_long(tmp_path, monkeypatch):
+def test_a_checkpoint_is_due_after_some_seconds_or_later_where_it_takes_long(models, tmp_path, monkeypatch):
     now, begun, ended = 0.0, [], [0.0]
     costs = [0.0, 0.0, 2.0, 0.125, 1.0, 0.0]
     write_state = ResumableOutput.write_state
@@ -237,13 +236,13 @@ def test_a_checkpoint_is_due_after_some_seconds_or_later_where_it_takes_long(tmp
 
     monkeypatch.setattr(resume, "monotonic", lambda: now)
     monkeypatch.setattr(ResumableOutput, "write_state", slow)
-    position = Position()
-    with resumable(tmp_path / "out", position) as output:
+    output, prediction = resumable(tmp_path / "out", models / "two.model")
+    with output:
         while len(begun) < len(costs):
             now += 0.25
-            position.lines += 1
-            output.run_counts.add_values({**RunCounts(True).values(), "rows": 1})
-            output.on_chunk(output.run_counts)
+            prediction.position.lines += 1
+            prediction.run_counts.add_values({**RunCounts(True).values(), "rows": 1})
+            output.on_chunk()
     waited = [start - end for start, end in zip(begun[: len(costs)], ended)]
     assert waited == pytest.approx([0.0, 5.0, 5.0, 40.0, 5.0, 20.0])  # the first one at once
 

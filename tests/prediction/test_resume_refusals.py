@@ -73,7 +73,7 @@ def test_another_time_of_the_input_is_refused_but_not_another_path(home):
 def test_another_program_or_processor_is_refused(home, what):
     command, state = stop(home, ALL), home / "out.partial.state"
     head, _, body = state.read_bytes().partition(b"\n")
-    body = re.sub(rb'("%s": )"[^"]*"' % what.encode(), rb'\1"other"', body)
+    body = re.sub(rb'("%s": )"[^"]*"' % what.encode(), b"\\1\"'other'\"", body)
     state.write_bytes(b"%s %08x\n" % (head.rpartition(b" ")[0], crc32(body)) + body)
     printed = forked(home, *command, code=1).err.splitlines()[-1]
     assert printed.startswith(f"Error: out.partial: begun with {what} 'other', and this command has '")
@@ -88,7 +88,7 @@ def test_a_damaged_state_or_other_lines_are_refused(home):
         for damaged in (state[:at], state[:at] + bytes([state[at] ^ 1]) + state[at + 1 :]):
             (home / "out.partial.state").write_bytes(damaged)
             with pytest.raises(FileError) as refused:
-                resumable(home / "out")
+                resumable(home / "out", home / "two.cert")
             assert str(refused.value) == f"{home}/out.partial.state: {why.format(home / 'out.partial')}"
     assert f"Error: out.partial.state: {why.format('out.partial')}\n" in forked(home, *command, code=1).err
     (home / "out.partial.state").write_bytes(state)
@@ -135,18 +135,18 @@ def test_what_cannot_be_gone_on_with_is_named_before_any_work(home):
     assert sorted(os.listdir(home)) == before
 
 
-def test_an_output_that_must_not_be_written_is_not(tmp_path, monkeypatch):
+def test_an_output_that_must_not_be_written_is_not(models, tmp_path, monkeypatch):
     (tmp_path / "out").write_text("before\n")
     # Tests may run as root, who may write anything.
     monkeypatch.setattr(os, "access", lambda path, how: how != os.W_OK)
     with pytest.raises(FileError, match="out: Permission denied"):
-        resumable(tmp_path / "out")
+        resumable(tmp_path / "out", models / "two.cert")
     assert os.listdir(tmp_path) == ["out"]
 
 
 def test_two_runs_at_once_are_refused(models, tmp_path):
     command = ["predict", "--resume", models / "two.rows", models / "two.approx", "out"]
-    with resumable(tmp_path / "out") as output:
+    with resumable(tmp_path / "out", models / "two.cert")[0] as output:
         printed = forked(tmp_path, *command, code=1).err.splitlines()[-1]
         assert printed == "Error: out.partial: another fastsvm is writing it"
         output.write(b"1\n")
@@ -157,7 +157,7 @@ def test_two_runs_at_once_are_refused(models, tmp_path):
     forked(tmp_path, *command)
 
 
-def test_a_file_that_is_renamed_while_another_waits_for_it_is_not_taken_for_its_own(tmp_path, monkeypatch):
+def test_a_file_that_is_renamed_while_another_waits_for_it_is_not_taken_for_its_own(models, tmp_path, monkeypatch):
     """out.partial, opened by this process, becomes `out` before the lock."""
     path = tmp_path / "out"
     (tmp_path / "out.partial").write_bytes(b"")
@@ -170,7 +170,7 @@ def test_a_file_that_is_renamed_while_another_waits_for_it_is_not_taken_for_its_
         real(file, how)
 
     monkeypatch.setattr(fcntl, "flock", late)
-    with resumable(path) as output:
+    with resumable(path, models / "two.cert")[0] as output:
         assert path.read_bytes() == b"finished\n"
         output.write(b"new\n")
     assert path.read_bytes() == b"new\n"

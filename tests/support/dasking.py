@@ -2,8 +2,9 @@
 
 import contextlib
 import functools
-import io
+import os
 import sys
+import tempfile
 from unittest import mock
 
 from fastsvm_cli import cli
@@ -49,27 +50,39 @@ def predict(*arguments, before=lambda block: None, code=0):
 
 
 def run_here(*arguments, code=0, connect=run.connect):
-    out, err, ended = _Standard(), io.StringIO(), 0
+    ended = 0
     with (
         mock.patch.object(run, "connect", connect),
         mock.patch.object(sys, "argv", ["fastsvm", *map(str, arguments)]),
-        contextlib.redirect_stderr(err),
-        mock.patch.object(sys, "stdout", out),
+        _captured(1, "stdout") as out,
+        _captured(2, "stderr") as err,
     ):
         try:
             cli.main()
         except SystemExit as stop:
             ended = stop.code
-    finished = Finished(arguments, ended, out.getvalue(), err.getvalue())
+    finished = Finished(arguments, ended, out[0], err[0])
     assert ended == code and "Traceback" not in finished.err, str(finished)
     return finished
 
 
-class _Standard(io.StringIO):
-    """Standard output that keeps its text and the original descriptor."""
-
-    def fileno(self):
-        return 1
+@contextlib.contextmanager
+def _captured(descriptor, name):
+    """Yield a list that the text written to a standard stream is appended to, by Python or the core."""
+    texts, before = [], os.dup(descriptor)
+    with tempfile.TemporaryFile() as file:
+        os.dup2(file.fileno(), descriptor)
+        try:
+            with (
+                open(descriptor, "w", buffering=1, closefd=False) as stream,
+                mock.patch.object(sys, name, stream),
+            ):
+                yield texts
+        finally:
+            os.dup2(before, descriptor)
+            os.close(before)
+            file.seek(0)
+            texts.append(file.read().decode())
 
 
 def parts(folder):

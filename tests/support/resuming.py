@@ -6,10 +6,9 @@ import stat
 import sys
 import tempfile
 
-from fastsvm_cli import cli
-from fastsvm_cli.prediction import resume
+from fastsvm_cli import _native, cli
+from fastsvm_cli.prediction import pipeline, resume
 from fastsvm_cli.system import interruption
-from fastsvm_cli.text.line_blocks import LineBlocks, Position
 from support.processes import default_signals
 
 ROWS = 400
@@ -39,7 +38,7 @@ def forked(folder, *arguments, prepare=lambda: None, code=0, block=BLOCK, second
                 os.dup2(out.fileno(), 1), os.dup2(err.fileno(), 2)
                 sys.stdout, sys.stderr = open(1, "w", closefd=False), open(2, "w", closefd=False)
                 sys.argv = ["fastsvm", *map(str, arguments)]
-                LineBlocks.__init__.__kwdefaults__["size"] = block
+                _answer_in_blocks(block)
                 resume.SECONDS, resume.SHARE = seconds, float("inf")
                 prepare()
                 cli.main()
@@ -59,10 +58,22 @@ def forked(folder, *arguments, prepare=lambda: None, code=0, block=BLOCK, second
     return ended
 
 
-def resumable(path, position=None):
-    position = position or Position()
+def _answer_in_blocks(size):
+    answer_file = pipeline.answer_file
+
+    def answer(prediction, *arguments, **options):
+        prediction.block_size = size
+        answer_file(prediction, *arguments, **options)
+
+    pipeline.answer_file = answer
+
+
+def resumable(path, model):
+    """The output of a run with the model file."""
+    prediction = _native.Prediction(_native.Request(test_file=os.devnull, model_file=str(model)))
+    prediction.prepare()
     about = {"on_bad_row": "stop", "max_line": 9}
-    return resume.ResumableOutput(str(path), [], {}, about, position, None, labelled=True, say=lambda line: None)
+    return resume.ResumableOutput(str(path), [], {}, about, prediction, say=lambda line: None), prediction
 
 
 class Disk:

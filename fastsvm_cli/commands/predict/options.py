@@ -1,25 +1,16 @@
 """Options of ``fastsvm predict``."""
 
 import os
-from time import monotonic
-from typing import TYPE_CHECKING, Any
 
 import click
 
 from fastsvm_cli.console import options as shared
 from fastsvm_cli.console.option_types import Count, Number, Share, ZeroOrOne
 from fastsvm_cli.console.options import option
-from fastsvm_cli.console.scaling import refuse_twice
-
-if TYPE_CHECKING:
-    from fastsvm_cli.commands.predict.fallback import ExactFile
-    from fastsvm_cli.models.base import Model
-    from fastsvm_cli.prediction.pipeline import Audit, Fallback
-    from fastsvm_cli.text.scaling import Scaling
 
 
 class PredictOptions(shared.DataOptions):
-    """Options of ``fastsvm predict``. start: time of the check, by time.monotonic."""
+    """Options of ``fastsvm predict``. request: the core's, which has a member of each attribute's name."""
 
     probability: int = option(
         "-b --probability 0|1", "Predict probabilities too (1), as svm-predict -b 1.", ZeroOrOne(), 0
@@ -129,25 +120,14 @@ class PredictOptions(shared.DataOptions):
 
     def check(self) -> None:
         """Raise UsageError."""
-        self.start = monotonic()
-        if self.test_file == "-" and self.model_file == "-":
-            raise click.UsageError("TEST_FILE and MODEL_FILE cannot both be standard input.")
-        super().check()
-        shared.check_y_scale(self.scale_file, self.y_scale_file)
-        if self.y_scale_file is not None and self.unlabelled:
-            raise click.UsageError("--y-scale scales labels: it does not go with --unlabelled, whose rows have none.")
-        alone = None if self.audit is not None else self.first_given("max_disagreement", "seed")
-        if alone is not None:
-            raise click.UsageError(f"{alone} goes with --audit.")
-        if self.dask is not None:
-            self._check_dask()
-        elif "block" in self.given:
-            raise click.UsageError("--block goes with --dask, which cuts the data into blocks.")
-        if not self.resume:
+        from fastsvm_cli import _native
+
+        values = {name: getattr(self, name) for name in self.records()}
+        self.request = _native.Request(**{**values, "seed": self.seed % 2**64}, given=set(self.given))
+        self.request.check()
+        shared.check_dask(self.dask)
+        if self.dask is not None or not self.resume:
             return
-        if self.open_file is not None or self.outside_file is not None:
-            option = "--outside-rows" if self.open_file is None else "--open-rows"
-            raise click.UsageError(f"--resume keeps the lines of OUTPUT_FILE alone: it does not go with {option}.")
         from fastsvm_cli.prediction.resume import can_be_stored
 
         kinds = (os.path.isfile, os.path.isdir)  # opening a folder or missing file gives a better error
@@ -159,156 +139,13 @@ class PredictOptions(shared.DataOptions):
         if not can_be_stored(self.output_file):
             raise click.UsageError("--resume needs an OUTPUT_FILE that is a file, to keep what is finished beside it.")
 
-    def _check_dask(self) -> None:
-        shared.check_dask(self.dask)
-        if self.resume:
-            raise click.UsageError("--dask does not go with --resume: run again, it does what is missing by itself.")
-        if self.open_file is not None or self.outside_file is not None:
-            option = "--outside-rows" if self.open_file is None else "--open-rows"
-            raise click.UsageError(f"--dask does not go with {option}: workers write parts, and nothing else.")
-        if self.fail_on_empty:
-            raise click.UsageError("--dask does not go with --fail-on-empty: it writes parts before it counts rows.")
-        if self.test_file == "-":
-            raise click.UsageError("--dask reads files, which every worker can open, and no standard input.")
-        if self.output_file in (None, "-"):
-            raise click.UsageError("--dask needs OUTPUT_FILE: the directory, or URL, where the parts go.")
-
     @property
     def output(self) -> str:
         """Path of the predictions; ``-`` for standard output."""
         return "-" if self.output_file is None else self.output_file
 
     @property
-    def outputs(self) -> "list[str]":
-        """All files that the run writes."""
-        return [self.output, *(file for file in (self.open_file, self.outside_file) if file is not None)]
-
-    @property
     def inputs(self) -> "list[str]":
         """All files that the run reads."""
         files = (self.test_file, self.model_file, self.exact_file, self.scale_file, self.y_scale_file)
         return [file for file in files if file is not None]
-
-    def checked(self, model: "Model") -> "Model":
-        """Return the model that answers: with --steps, one that stops early. Raises UsageError and ModelFormatError."""
-        header = model.header
-        refuse_twice(self.scale_file, model, self.model_file)
-        if self.scale_file is not None and header.kernel_type == "precomputed" and not model.ordered:
-            raise click.UsageError("--scale does not go with a precomputed kernel, whose rows hold kernel values.")
-        if self.y_scale_file is not None and not header.regression:
-            raise click.UsageError("--y-scale is for regression models: there is nothing to scale about classes.")
-        if self.dense and header.kernel_type == "precomputed" and not model.ordered:
-            raise click.UsageError("--dense does not go with a precomputed kernel, whose rows hold serial numbers.")
-        if self.probability and not header.has_probability:
-            raise click.ClickException(
-                f"{self.model_file}: the model has no probability estimates; train it with svm-train -b 1"
-            )
-        if self.steps is not None:
-            stopped = model.stopped_after(self.steps)
-            if stopped is None:
-                raise click.UsageError(
-                    f"--steps goes with a model of fastsvm order --method geometry, which {self.model_file} is not."
-                )
-            if self.probability:
-                raise click.UsageError("--steps stops before the value that -b 1 needs.")
-            model = stopped
-        if self.evaluations and not model.ordered:
-            why = f"goes with a model of fastsvm order, which {self.model_file} is not"
-            raise click.UsageError(f"--evaluations {why}: others evaluate as much for every row.")
-        if self.within(model) is not None and (self.steps is not None or self.values or self.probability):
-            raise click.UsageError("--tolerance stops a row early: it does not go with --steps, --values or -b 1.")
-        if self.open_file is not None and self.probability and model.reduced and not self._falls_back:
-            why = "a reduced set has probability parameters of its own"
-            raise click.UsageError(f"--open-rows with -b 1 needs --exact: {why}.")
-        if self.outside_file is not None and not model.bounded:
-            from fastsvm_cli.errors import ModelFormatError
-
-            why = "the model has no bound (eq. 3.11): only RBF expansions, from fastsvm approx, have one"
-            raise ModelFormatError(self.model_file, why)
-        return model
-
-    def reading(self, model: "Model") -> "dict[str, Any]":
-        """Return how to read rows for a model, as keyword arguments of LineBlocks."""
-        return {
-            "labelled": not self.unlabelled,
-            "dense": self.dense,
-            "delimiter": self.delimiter,
-            "first_index": model.first_index,
-            "max_line": self.max_line,
-        }
-
-    def answer_options(self, model: "Model") -> "dict[str, Any]":
-        """Return what to compute, as keyword arguments of Predictor."""
-        open_rows = self.open_file is not None
-        return {
-            "probability": bool(self.probability),
-            "values": self.values,
-            "evaluations": self.evaluations,
-            "tolerance": self.within(model),
-            "open_rows": open_rows,
-            "open_tolerance": (self.tolerance or 0.0) if open_rows and not self._falls_back else 0.0,
-            "outside_rows": self.outside_file is not None,
-            "around": self.on_bad_row != "stop",
-        }
-
-    def within(self, model: "Model") -> "float | None":
-        """Return --tolerance if it stops rows early, else None."""
-        proven_within = model.ordered and model.header.regression and not self._falls_back and self.open_file is None
-        return self.tolerance if proven_within else None
-
-    def fallback(self, model: "Model", exact_model: "ExactFile | None") -> "Fallback | None":
-        """Return the exact model for unproven rows, or None."""
-        from fastsvm_cli.commands.predict.fallback import fallback
-
-        return fallback(
-            model,
-            self.model_file,
-            exact_model if self._falls_back else None,
-            self.tolerance if self.within(model) is None else None,
-            wait=self._checked_first,
-            open_rows=self.open_file is not None,
-        )
-
-    def audited(self, model: "Model", exact_model: "ExactFile | None") -> "Audit | None":
-        """Return the sample of --audit, or None without it; raise UsageError and ModelFormatError."""
-        if self.audit is None:
-            return None
-        from fastsvm_cli.commands.predict.fallback import audit
-
-        return audit(model, self.model_file, exact_model, self.audit, self.seed, wait=self._checked_first)
-
-    @property
-    def _falls_back(self) -> bool:
-        return self.exact_file is not None and self.audit is None
-
-    @property
-    def _checked_first(self) -> bool:
-        """An error keeps a regular output file: no need."""
-        return self.resume or not all(map(_is_plain_file, self.outputs))
-
-    def made_with(self, digest: str, scaling: "Scaling | None") -> dict:
-        """Return what determines output lines besides the rows, for --resume and --dask."""
-        from fastsvm_cli import __version__
-
-        return {
-            "fastsvm": __version__,
-            "model": digest,
-            "-b": self.probability,
-            "--values": self.values,
-            "--evaluations": self.evaluations,
-            "--exact": self.exact_file is not None,
-            "--tolerance": self.tolerance,
-            "--audit": self.audit,
-            "--seed": self.seed,
-            "--steps": self.steps,
-            "--dense": self.dense,
-            "--delim": self.delimiter,
-            "--unlabelled": self.unlabelled,
-            "--scale": None if scaling is None else f"a file of SHA-256 {scaling.digest}",
-        }
-
-
-def _is_plain_file(path: str) -> bool:
-    from fastsvm_cli.text.output import is_standard_output
-
-    return not is_standard_output(path) and (os.path.isfile(path) or not os.path.exists(path))

@@ -1,18 +1,28 @@
-// Bindings of program/: does the work of `fastsvm predict` as fastsvm-predict does it, in Python's process.
+// Bindings of program/: predictions of files, in Python's process.
 #include "bind/bind.h"
 
+#include <nanobind/stl/function.h>
+#include <nanobind/stl/map.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/set.h>
+#include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
+
+#include <unistd.h>
 
 #include <memory>
 #include <optional>
 #include <string>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "files/file_error.h"
 #include "files/stop.h"
-#include "program/options.h"
 #include "program/prediction.h"
+#include "program/request.h"
 
 using namespace nb::literals;
 using namespace fastsvm;
@@ -27,29 +37,185 @@ ByteStream decompressed(const std::string& path, int descriptor, const std::stri
     return stream_of(nb::cast<ReadInto>(content.attr("read_into")), nb::cast<Ready>(content.attr("ready")));
 }
 
-bool predict(const std::vector<std::string>& words) {
-    const std::optional<Options> options = read_shared_options(words);
-    if (!options) return false;
-    const StopSignals heeded;
-    if (!options->quiet) announce_interruption();
-    heed_signals();  // that arrived before
-    std::unique_ptr<Prediction> prediction;
+// The exit code; none if Python must read the words.
+std::optional<int> predict(const std::vector<std::string>& words) {
+    std::optional<Request> request;
     try {
-        prediction = std::make_unique<Prediction>(*options, decompressed);
-        if (prediction->has_notes()) return false;
-        prediction->prepare();
-        prediction->check_exact();
-    } catch (const nb::python_error&) {
-        throw;
-    } catch (...) {
-        return false;
+        bool help = false, version = false;
+        request = read_request(words, &help, &version);
+        request->check();
+        if (help || version || request->dask || request->resume || (!request->quiet && isatty(2))) return std::nullopt;
+    } catch (const UsageError&) {
+        return std::nullopt;
     }
+    const StopSignals heeded;
+    if (!request->quiet) announce_interruption();
+    heed_signals();  // that arrived before
+    auto prediction = std::make_unique<Prediction>(std::move(*request), decompressed);
+    int code = 0;
     try {
+        prediction->prepare();
+        prediction->begin();
         prediction->run();
+        code = prediction->end();
     } catch (const ReaderGone&) {  // not an error
     }
     prediction.release();  // without destructors: the process ends
-    return true;
+    return code;
+}
+
+// The name of a file, as its bytes, or other text.
+std::string text_of(nb::handle value) {
+    const nb::object bytes = nb::steal(PyUnicode_EncodeFSDefault(value.ptr()));
+    if (!bytes.is_valid()) throw nb::python_error();
+    return {PyBytes_AsString(bytes.ptr()), static_cast<std::size_t>(PyBytes_Size(bytes.ptr()))};
+}
+
+template <class T> void assign(T& out, nb::handle value) {
+    if constexpr (std::is_same_v<T, bool>)
+        out = nb::cast<bool>(nb::bool_(nb::borrow(value)));
+    else if constexpr (std::is_same_v<T, std::string>)
+        out = text_of(value);
+    else
+        out = nb::cast<T>(value);
+}
+template <class T> void assign(std::optional<T>& out, nb::handle value) {
+    out.reset();
+    if (!value.is_none()) assign(out.emplace(), value);
+}
+
+template <class T> nb::object object_of(const T& value) {
+    if constexpr (std::is_same_v<T, std::string>)
+        return decoded(value);
+    else
+        return nb::cast(value);
+}
+template <class T> nb::object object_of(const std::optional<T>& value) {
+    return value ? object_of(*value) : nb::none();
+}
+
+// Calls visit(member) with the member of this name; false if there is none.
+template <class R, class Visit> bool with_member(R& request, const std::string& name, Visit visit) {
+    for (const PredictOption& option : predict_options)
+        if (name == option.name) return std::visit([&](auto member) { visit(request.*member); }, option.member), true;
+    if (name == "test_file") return visit(request.test_file), true;
+    if (name == "model_file") return visit(request.model_file), true;
+    if (name == "output_file") return visit(request.output_file), true;
+    return false;
+}
+
+void bind_request(nb::module_& m) {
+    nb::class_<Request>(m, "Request",
+                        "Options and files of predict, by their names in commands/predict/options.py. given: names of "
+                        "the options that the user gave.")
+        .def("__init__",
+             [](Request* self, const nb::kwargs& values) {
+                 new (self) Request();
+                 for (const auto [key, value] : values) {
+                     const std::string name = nb::cast<std::string>(key);
+                     const nb::handle to = value;
+                     if (name == "given")
+                         self->given = nb::cast<std::set<std::string>>(to);
+                     else if (!with_member(*self, name, [&](auto& member) { assign(member, to); }))
+                         throw nb::type_error(("no option " + name).c_str());
+                 }
+             })
+        .def(
+            "__getattr__",
+            [](const Request& self, const std::string& name) {
+                nb::object out;
+                if (!with_member(self, name, [&](const auto& member) { out = object_of(member); }))
+                    throw nb::attribute_error(name.c_str());
+                return out;
+            },
+            nb::sig("def __getattr__(self, name: str, /) -> typing.Any"))
+        .def("check", &Request::check, "Raises click.UsageError for options that conflict.");
+}
+
+Outputs::Write writer(std::optional<nb::callable> write) {
+    if (!write) return nullptr;
+    return [held = shared_function(std::move(*write))](const std::string& text) {
+        const nb::gil_scoped_acquire acquire;
+        (*held)(bytes_of(text));
+    };
+}
+
+Prediction::Say sayer(nb::callable warn) {
+    return [held = shared_function(std::move(warn))](const std::string& text) {
+        const nb::gil_scoped_acquire acquire;
+        (*held)(decoded(text));
+    };
+}
+
+void bind_prediction(nb::module_& m) {
+    using Contents = std::vector<std::pair<nb::str, nb::bytes>>;
+    nb::class_<Prediction>(
+        m, "Prediction", "A run of predict. Raises click.UsageError, DataFormatError, ModelFormatError and FileError.")
+        .def(
+            "__init__",
+            [](Prediction* self, const Request& request, const Contents& contents) {
+                Prediction::Contents texts;
+                for (const auto& [path, text] : contents) texts[text_of(path)].assign(text.c_str(), text.size());
+                new (self) Prediction(request, decompressed, std::move(texts));
+            },
+            "request"_a, "contents"_a = Contents(),
+            "contents: (path, content) of files that are read already, decompressed.")
+        .def_static(
+            "of_models",
+            [](const Request& request, std::shared_ptr<ModelFile> model, std::string fingerprint,
+               std::int32_t first_index, std::shared_ptr<Fallback> exact, nb::callable warn) {
+                return new Prediction(request, std::move(model), std::move(fingerprint), first_index, std::move(exact),
+                                      sayer(std::move(warn)));
+            },
+            "request"_a, "model"_a, "fingerprint"_a, "first_index"_a, "exact"_a.none(), "warn"_a,
+            nb::rv_policy::take_ownership,
+            "A run with models that are read already. first_index: of dense rows. warn: receives its warnings; it "
+            "prints nothing.")
+        .def("prepare", &Prediction::prepare, nb::call_guard<nb::gil_scoped_release>(),
+             "Check files and options, and read all but the rows.")
+        .def("begin", &Prediction::begin, "Print the notes that precede the first row.")
+        .def(
+            "answer",
+            [](Prediction& self, ReadInto read_into, Ready ready, nb::callable write,
+               std::optional<nb::callable> write_open, std::optional<nb::callable> write_outside,
+               std::optional<nb::callable> after_chunk, bool head) {
+                Outputs outputs;
+                outputs.lines = writer(std::move(write));
+                outputs.open_rows = writer(std::move(write_open));
+                outputs.outside_rows = writer(std::move(write_outside));
+                if (after_chunk)
+                    outputs.after_chunk = [held = shared_function(std::move(*after_chunk))] {
+                        const nb::gil_scoped_acquire acquire;
+                        (*held)();
+                    };
+                ByteStream stream = stream_of(std::move(read_into), std::move(ready));
+                const nb::gil_scoped_release release;
+                self.answer(std::move(stream), std::move(outputs), head);
+            },
+            "read_into"_a, "ready"_a, "write"_a, "write_open"_a.none() = nb::none(),
+            "write_outside"_a.none() = nb::none(), "after_chunk"_a.none() = nb::none(), "head"_a = true,
+            "Answer the rows of a stream, as that of LineBlocks. head: whether to write the lines before the first "
+            "row.")
+        .def("end", &Prediction::end, nb::call_guard<nb::gil_scoped_release>(),
+             "Print warnings and the summary; return the exit code.")
+        .def("document", &Prediction::document, "The summary as one line of JSON.")
+        .def("made_with", &Prediction::made_with, "(name, value) of all options that the lines depend on.")
+        .def(
+            "of_part",
+            [](const Prediction& self, const nb::str& name, std::uint64_t seed) {
+                return self.of_part(text_of(name), seed).release();
+            },
+            nb::rv_policy::take_ownership, nb::keep_alive<0, 1>(), "name"_a, "seed"_a,
+            "The same run over another part of the rows, with its own counts. seed: of its audit.")
+        .def_rw("block_size", &Prediction::block_size, "bytes of text that a thread takes at a time, at most")
+        .def_ro("run_counts", &Prediction::run_counts)
+        .def_rw("position", &Prediction::position)
+        .def_ro("scaled", &Prediction::scaled)
+        .def_prop_ro(
+            "bad_rows", [](Prediction& self) { return self.bad_rows ? &*self.bad_rows : nullptr; },
+            nb::rv_policy::reference_internal, nb::sig("def bad_rows(self) -> BadRows | None"))
+        .def_prop_ro("scaling", [](const Prediction& self) { return std::const_pointer_cast<Scaling>(self.scaling()); })
+        .def_prop_ro("first_index", [](const Prediction& self) { return self.loaded().features.first; });
 }
 
 }  // namespace
@@ -67,11 +233,19 @@ void bind_program(nb::module_& m) {
             const nb::object error =
                 failure.file == LineError::data ? type(path, line, failure.why) : type(path, failure.why, line);
             PyErr_SetObject(type.ptr(), error.ptr());
+        } catch (const UsageError& failure) {
+            const nb::object type = nb::module_::import_("click").attr("UsageError");
+            PyErr_SetObject(type.ptr(), type(decoded(failure.what())).ptr());
         }
     });
+    bind_request(m);
+    bind_prediction(m);
     m.def(
         "refuse_model_output", [](const nb::bytes& path) { refuse_model_output({path.c_str(), path.size()}); },
         "path"_a, "Raises FileError if a file that predictions are to replace is a model.");
+    m.def("upper_bound", &upper_bound, "differing"_a, "rows"_a, "confidence"_a,
+          "Clopper and Pearson's upper bound (1934) of a share, if `differing` of `rows` random rows differ: "
+          "statistical, not a proof. To six digits or more.");
     m.def(
         "predict_as_program",
         [](const std::vector<nb::bytes>& words) {
@@ -81,7 +255,6 @@ void bind_program(nb::module_& m) {
             return predict(texts);
         },
         "words"_a,
-        "Do what `fastsvm predict` does with these words, as the process's last work; False, and nothing is done, if "
-        "that is Python's to do: other options, a progress bar, models that are wrong, compressed or in a pipe. Raises "
-        "DataFormatError, ModelFormatError, FileError.");
+        "Do what `fastsvm predict` does with these words, as the process's last work, and return the exit code; None, "
+        "and nothing is done, if Python must read the words, or for a progress bar, --resume and --dask.");
 }

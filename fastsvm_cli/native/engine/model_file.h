@@ -59,6 +59,8 @@ public:
     virtual bool ordered() const { return false; }
     // All support vectors, or null if the model does not have them all.
     virtual std::shared_ptr<const Rows> support_vectors() const { return nullptr; }
+    // The LIBSVM model that it holds, or null.
+    virtual std::shared_ptr<const ModelFile> exact_model_file() const { return nullptr; }
     // LIBSVM indices of its numbers, increasing.
     virtual std::vector<std::int32_t> used_indices() const = 0;
     // The largest, also of the range, 0 if none; for a precomputed kernel the largest serial.

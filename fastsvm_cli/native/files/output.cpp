@@ -329,8 +329,8 @@ void Output::copy_over() {
 
 void Output::forget_temporary() {
     if (temporary_.empty()) return;
+    keep_when_stopped(temporary_);
     temporary_.clear();
-    remove_when_stopped("");
 }
 
 void check_output(const std::string& path, const std::vector<std::string>& inputs) {
@@ -358,6 +358,29 @@ void check_output(const std::string& path, const std::vector<std::string>& input
         if (!S_ISDIR(found.st_mode)) return;
     }
     if (!descriptor) Output{path};
+}
+
+void check_apart(const std::vector<std::string>& paths) {
+    std::map<std::string, std::string> seen;  // identity of a file -> its name
+    for (const std::string& path : paths) {
+        const auto descriptor = standard_descriptor(path);
+        struct stat found;
+        const bool there = (descriptor ? fstat(*descriptor, &found) : stat(path.c_str(), &found)) == 0;
+        if (!there && errno != ENOENT) throw system_error(display_output(path), errno);
+        std::vector<std::string> identities;
+        if (descriptor) identities.push_back("descriptor " + std::to_string(*descriptor));
+        if (!there)
+            identities.push_back("path " + real_path(path));
+        else if (!S_ISCHR(found.st_mode))
+            identities.push_back("file " + std::to_string(found.st_dev) + " " + std::to_string(found.st_ino));
+        for (const std::string& identity : identities) {
+            const auto [other, first] = seen.emplace(identity, path);
+            if (first) continue;
+            const std::string also = other->second == path ? "" : " (it is " + display_output(other->second) + " too)";
+            throw FileError(display_output(path),
+                            "two outputs would be written to it" + also + "; name another file for one of them");
+        }
+    }
 }
 
 }  // namespace fastsvm

@@ -54,6 +54,9 @@ private:
 // Throws FileError if `path` cannot be written, or is an input under any name. Devices may be both.
 void check_output(const std::string& path, const std::vector<std::string>& inputs);
 
+// Throws FileError if two outputs are one file or pipe under any name. Devices may repeat.
+void check_apart(const std::vector<std::string>& paths);
+
 // The descriptor that `path` names, such as 1 for "-"; none for a file.
 std::optional<int> standard_descriptor(const std::string& path);
 

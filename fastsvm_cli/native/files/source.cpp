@@ -189,28 +189,4 @@ bool Source::ready() const {
     return poll(&waiting, 1, 0) > 0;
 }
 
-std::string Source::whole(std::size_t look_after, const std::function<void(const std::string&)>& look) {
-    std::string out;
-    struct stat status;
-    std::size_t size = std::size_t{1} << 16;
-    if (!inflater_ && fstat(file_, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0)
-        size = static_cast<std::size_t>(status.st_size) + 1;
-    out.resize(size);  // one allocation if the size is known
-    std::size_t filled = 0;
-    for (bool looked = false;;) {
-        const std::size_t most = looked ? out.size() - filled : std::min(out.size(), look_after) - filled;
-        const std::size_t got = read(&out[filled], most);
-        const bool line = std::memchr(out.data() + filled, '\n', got) != nullptr;
-        filled += got;
-        if (!looked && ((line && !ready()) || !got || filled >= look_after)) {
-            looked = true;
-            look(out.substr(0, filled));
-        }
-        if (!got) break;
-        if (filled == out.size()) out.resize(out.size() + std::max<std::size_t>(std::size_t{1} << 16, filled / 2));
-    }
-    out.resize(filled);
-    return out;
-}
-
 }  // namespace fastsvm

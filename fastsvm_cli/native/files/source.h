@@ -26,9 +26,6 @@ public:
     // Hands the descriptor and the bytes read ahead to another reader, which then owns the descriptor. Call it before
     // the first read; afterwards, this object must not read.
     std::pair<int, std::string> release();
-    // Reads the whole content. Calls look once, before it reads on, with the first look_after bytes, or with fewer if
-    // the content ends, or after a line end if it would have to wait for more. look may throw.
-    std::string whole(std::size_t look_after, const std::function<void(const std::string&)>& look);
 
 private:
     class Inflater;

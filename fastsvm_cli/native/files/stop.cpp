@@ -13,12 +13,16 @@ namespace fastsvm {
 namespace {
 
 constexpr int signals[] = {SIGINT, SIGTERM, SIGHUP};
-char temporary[PATH_MAX + 1];  // a signal handler must not allocate
-volatile sig_atomic_t to_remove = 0, announced = 0;
+constexpr int most_files = 3;  // that a run writes
+// A signal handler must not allocate.
+char temporary[most_files][PATH_MAX + 1];
+volatile sig_atomic_t to_remove[most_files];
+volatile sig_atomic_t announced = 0;
 bool heeded = false;
 
 void stop(int number) {
-    if (to_remove) unlink(temporary);
+    for (int i = 0; i < most_files; ++i)
+        if (to_remove[i]) unlink(temporary[i]);
     static constexpr char line[] = "Interrupted.\n";
     if (announced && number == SIGINT && write(2, line, sizeof line - 1) < 0) _exit(128 + number);  // it is closed
     _exit(128 + number);
@@ -52,11 +56,18 @@ StopSignals::~StopSignals() {
 void announce_interruption() { announced = 1; }
 
 void remove_when_stopped(const std::string& path) {
-    if (!heeded) return;
-    to_remove = 0;
-    if (path.empty() || path.size() > PATH_MAX) return;
-    std::memcpy(temporary, path.c_str(), path.size() + 1);
-    to_remove = 1;
+    if (!heeded || path.size() > PATH_MAX) return;
+    for (int i = 0; i < most_files; ++i) {
+        if (to_remove[i]) continue;
+        std::memcpy(temporary[i], path.c_str(), path.size() + 1);
+        to_remove[i] = 1;
+        return;
+    }
+}
+
+void keep_when_stopped(const std::string& path) {
+    for (int i = 0; i < most_files; ++i)
+        if (to_remove[i] && path == temporary[i]) to_remove[i] = 0;
 }
 
 StopHeld::StopHeld() {

@@ -1,4 +1,4 @@
-// Stop signals (SIGINT, SIGTERM, SIGHUP): they remove the temporary output file, then end the program.
+// Stop signals (SIGINT, SIGTERM, SIGHUP): they remove the temporary output files, then end the program.
 #pragma once
 #include <signal.h>
 
@@ -6,7 +6,7 @@
 
 namespace fastsvm {
 
-// While it lives, SIGINT (Ctrl-C), SIGTERM and SIGHUP remove the temporary file and end the process with 128 + the
+// While it lives, SIGINT (Ctrl-C), SIGTERM and SIGHUP remove the temporary files and end the process with 128 + the
 // signal's number. Signals that the parent ignores stay ignored.
 class StopSignals {
 public:
@@ -21,9 +21,9 @@ private:
 // From now on, SIGINT also prints a line on standard error.
 void announce_interruption();
 
-// Sets the file to remove; "" for none. Ignored without StopSignals: a program that uses the library handles signals
-// itself.
+// Adds a file to remove. Ignored without StopSignals: a program that uses the library handles signals itself.
 void remove_when_stopped(const std::string& path);
+void keep_when_stopped(const std::string& path);
 
 // Delays the calling thread's stop signals while it lives.
 class StopHeld {

@@ -193,27 +193,31 @@ bool looks_like_model(std::string_view start, bool dense) {
     return words[0] == "fastsvm_model" || is_header_key(words[0]) || other_model(start);
 }
 
-LoadedModel load_model(std::string_view text) {
+LoadedModel load_model(std::string_view text) { return loaded_model(read_model(text)); }
+
+LoadedModel loaded_model(std::shared_ptr<ModelFile> file) {
     LoadedModel out;
-    const std::unique_ptr<ModelFile> file = read_model(text);
     out.kind = file->kind();
     out.serials = file->serials();
     out.folds = file->folded && !file->folded->inherited;
     out.inherits = file->folded && file->folded->inherited;
-    out.notes = std::move(file->notes);
+    out.notes = file->notes;
     out.model = file->model();
     if (file->embedded().scaling)
         out.embedded = std::make_shared<const Scaling>(file->embedded().scaling->features_alone());
     const std::int64_t largest = out.serials ? 0 : file->max_index();
     out.features = {file->first_index(), static_cast<std::int32_t>(largest), file->support_vectors()};
+    out.file = std::move(file);
     return out;
 }
 
-std::shared_ptr<const Model> load_exact(std::string_view text) {
+std::shared_ptr<const Model> load_exact(std::string_view text, std::vector<ModelNote>* notes) {
     if (model_kind(text).version)
         throw ModelError("a compiled model found, expected the LIBSVM model it was made from");
     if (!own_line(text).empty()) check_own_line(text);
-    return LibsvmFile::read(text)->plain()->model();
+    const auto file = LibsvmFile::read(text);
+    if (notes) *notes = file->notes;
+    return file->plain()->model();
 }
 
 std::string no_certificates(bool certified, bool folds, bool proves, bool compiled) {

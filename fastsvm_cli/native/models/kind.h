@@ -38,6 +38,7 @@ bool looks_like_model(std::string_view start, bool dense);
 
 // A model, and what predictions need to know of its file.
 struct LoadedModel {
+    std::shared_ptr<ModelFile> file;
     std::string kind;  // as on the file's first line, or LIBSVM
     std::shared_ptr<Model> model;
     std::vector<ModelNote> notes;
@@ -50,9 +51,11 @@ struct LoadedModel {
 
 // Loads a model of any kind. Throws ModelError.
 LoadedModel load_model(std::string_view text);
+LoadedModel loaded_model(std::shared_ptr<ModelFile> file);
 
-// Reads the model for --exact; a reduced set without origin. Throws ModelError, also for compiled models.
-std::shared_ptr<const Model> load_exact(std::string_view text);
+// Reads the model for --exact; a reduced set without origin. notes: receives the file's; may be null. Throws
+// ModelError, also for compiled models.
+std::shared_ptr<const Model> load_exact(std::string_view text, std::vector<ModelNote>* notes = nullptr);
 
 // Why a model proves nothing about the exact one, or "".
 std::string no_certificates(bool certified, bool folds, bool proves, bool compiled);

@@ -26,6 +26,7 @@ public:
     void body(Archive& archive) override;
 
     std::shared_ptr<const Rows> support_vectors() const override { return exact->vectors; }
+    std::shared_ptr<const ModelFile> exact_model_file() const override { return exact; }
     std::vector<std::int32_t> used_indices() const override { return exact->used_indices(); }
     std::size_t bytes() const override { return exact->bytes(); }
 

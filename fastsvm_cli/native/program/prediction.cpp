@@ -4,19 +4,89 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "engine/checksum.h"
-#include "engine/header.h"
 #include "engine/sha256.h"
+#include "engine/summary.h"
 #include "files/file_error.h"
 #include "files/output.h"
 #include "files/source.h"
 #include "files/streams.h"
-#include "models/kind.h"
 #include "simd/parallel.h"
+#include "text/numbers.h"
 
 namespace fastsvm {
+
+namespace {
+
+constexpr double confidence = 0.95;  // of --audit's bound
+
+// The binomial P(X <= k).
+double at_most(std::int64_t k, std::int64_t n, double p) {
+    const auto real = [](std::int64_t number) { return static_cast<double>(number); };
+    if (real(k) > real(n) * p) return 1 - at_most(n - k - 1, n, 1 - p);  // its terms decrease from the first
+    double term = std::exp(std::lgamma(real(n + 1)) - std::lgamma(real(k + 1)) - std::lgamma(real(n - k + 1)) +
+                           real(k) * std::log(p) + real(n - k) * std::log1p(-p));
+    double total = 0;
+    for (; term > 1e-17 * total; --k) {
+        total += term;
+        term *= real(k) * (1 - p) / (real(n - k + 1) * p);
+    }
+    return total;
+}
+
+std::string percent(double share) {
+    char buffer[number_text_max];
+    return std::string(buffer, write_g(buffer, 100 * share, 3)) + " %";
+}
+
+// Text that a file of any other parser ends in, too.
+std::string with_line_end(std::string text) {
+    if (!text.empty() && text.back() != '\n') text += '\n';
+    return text;
+}
+
+// Reads a file of `contents`, or on the disk. It must not refer to the prediction, which the thread of --exact may
+// outlive.
+OpenFile opener(Prediction::Decompress decompress, Prediction::Contents contents) {
+    const auto known = std::make_shared<const Prediction::Contents>(std::move(contents));
+    return [decompress = std::move(decompress), known](const std::string& path) -> ByteStream {
+        if (const auto found = known->find(path); found != known->end()) {
+            const auto at = std::make_shared<std::size_t>(0);
+            return {[known, &text = found->second, at](char* buffer, std::size_t size) {
+                        const std::size_t got = text.copy(buffer, size, *at);
+                        *at += got;
+                        return got;
+                    },
+                    [] { return true; }};
+        }
+        const auto source = std::make_shared<Source>(path, !decompress);
+        if (decompress && source->compressed()) {
+            const auto [descriptor, begun] = source->release();
+            return decompress(path, descriptor, begun);
+        }
+        return {[source](char* buffer, std::size_t size) { return source->read(buffer, size); },
+                [source] { return source->ready(); }};
+    };
+}
+
+// Whether an error leaves a previous file as it was.
+bool replaced_at_end(const std::string& path) {
+    struct stat status;
+    return !standard_descriptor(path) && (stat(path.c_str(), &status) != 0 ? errno == ENOENT : S_ISREG(status.st_mode));
+}
+
+}  // namespace
+
+double upper_bound(std::int64_t differing, std::int64_t rows, double confidence) {
+    if (differing >= rows) return 1;
+    double low = 0, high = 1;
+    for (double middle = 0.5; low < middle && middle < high; middle = (low + high) / 2)
+        (at_most(differing, rows, middle) > 1 - confidence ? low : high) = middle;
+    return high;
+}
 
 void say(int descriptor, const std::string& line) {
     std::string text;
@@ -29,20 +99,7 @@ void say(int descriptor, const std::string& line) {
     }
 }
 
-namespace {
-
-// Stops reading if the start is not a model's.
-std::string read_model_text(const std::string& path) {
-    constexpr std::size_t start_bytes = 1 << 12;
-    return Source(path).whole(start_bytes, [](const std::string& start) {
-        const std::size_t first = start.find_first_not_of(" \t\v\f\r");
-        // A LIBSVM model may begin with blank lines.
-        if (start.empty() || (first != std::string::npos && start[first] != '\n')) model_kind(start);
-    });
-}
-
-// surely: whether the first word must be one that only a model begins with.
-bool is_model_file(const std::string& path, bool surely = false) {
+bool is_model_file(const std::string& path, bool surely) {
     struct stat status;
     if (stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return false;
     try {
@@ -56,181 +113,474 @@ bool is_model_file(const std::string& path, bool surely = false) {
     }
 }
 
-template <class Work> auto of_model(const std::string& path, Work work) {
-    try {
-        return work();
-    } catch (const ModelError& error) {
-        throw LineError(LineError::model, path, error.line, error.what());
-    }
-}
-
-constexpr off_t longest_line_read = off_t{1} << 30;  // MAX_MODEL_LINE of text/read_rows.py
-constexpr off_t largest_exact = off_t{1} << 24;      // Python reads larger ones beside the rows
-
-// Whether Python can read it again.
-bool is_plain_file(const std::string& path, off_t most) {
-    struct stat status;
-    if (stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode) || status.st_size > most) return false;
-    try {
-        return !Source(path, false).compressed();
-    } catch (const FileError&) {
-        return false;
-    }
-}
-
-std::string place_of(const std::string& path, std::int64_t line) {
-    return display(path) + (line ? ":" + std::to_string(line) : "");
-}
-
-}  // namespace
-
 void refuse_model_output(const std::string& path) {
     if (is_model_file(path, true))
         throw FileError(display_output(path),
                         "a model found, which the predictions would replace; name another output file, or remove it");
 }
 
-std::optional<Options> read_shared_options(const std::vector<std::string>& words) {
-    const auto printable = [](unsigned char c) { return c >= ' ' && c < 127; };  // else Python escapes it
-    for (const std::string& word : words)
-        if (!std::all_of(word.begin(), word.end(), printable)) return std::nullopt;
-    Options options;
-    try {
-        options = read_options(words);
-    } catch (const UsageError&) {
-        return std::nullopt;
-    }
-    const bool bar = !options.quiet && isatty(2);
-    if (options.help || options.version || bar || !is_plain_file(options.model_file, longest_line_read) ||
-        (options.exact && !is_plain_file(*options.exact, largest_exact)))
-        return std::nullopt;
-    return options;
-}
+Prediction::Prediction(Request request, Decompress decompress, Contents contents)
+    : request(std::move(request)),
+      run_counts(!this->request.unlabelled),
+      open_(opener(std::move(decompress), std::move(contents))),
+      with_models_(false),
+      start_(std::chrono::steady_clock::now()) {}
 
-LineError::LineError(File file, const std::string& path, std::int64_t line, const std::string& why)
-    : std::runtime_error(place_of(path, line) + ": " + why), file(file), path(path), why(why), line(line) {}
+Prediction::Prediction(Request request, std::shared_ptr<ModelFile> file, std::string fingerprint,
+                       std::int32_t first_index, std::shared_ptr<Fallback> exact, Say warn)
+    : request(std::move(request)),
+      run_counts(!this->request.unlabelled),
+      warn_(std::move(warn)),
+      with_models_(true),
+      start_(std::chrono::steady_clock::now()),
+      loaded_(loaded_model(std::move(file))),
+      exact_(std::move(exact)),
+      fingerprint_(std::move(fingerprint)),
+      first_index_(first_index) {}
 
-Prediction::Prediction(const Options& options, Decompress decompress)
-    : options_(options), decompress_(std::move(decompress)) {
-    for (const std::string& path : options.inputs())
-        if ((path == "-" || path == "/dev/stdin" || path == "/dev/fd/0") && was_closed(0))
-            throw FileError(display(path), "it is closed");
-    check_output(options.output, options.inputs());
-    refuse_model_output(options.output);
-    set_threads(options.threads);
-    of_model(options.model_file, [&] {
-        try {
-            loaded_ = load_model(read_model_text(options.model_file));
-        } catch (const DataFileError& error) {
-            if (!is_model_file(options.test_file)) throw;
-            throw ModelError(std::string(error.what()) + "; the test file comes before the model", error.line);
-        }
+// ---- files
+
+std::string Prediction::read_model_text(const std::string& path) const {
+    std::string out;
+    struct stat status;
+    const bool known = stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode);
+    read_model_content(open_(path), [&](const char* data, std::size_t size) {
+        if (out.empty() && known) out.reserve(static_cast<std::size_t>(status.st_size));
+        out.append(data, size);
     });
+    return out;
 }
 
-void Prediction::prepare() {
-    const Options& options = options_;
-    for (const ModelNote& note : loaded_.notes)
-        warn("Warning: " + display(options.model_file) + ":" + std::to_string(note.line) + ": " + note.text);
+std::string Prediction::read_text(const std::string& path) const {
+    std::string out, buffer(1 << 16, 0);
+    const ByteStream stream = open_(path);
+    while (const std::size_t got = stream.read(&buffer[0], buffer.size())) out.append(buffer, 0, got);
+    return out;
+}
+
+void Prediction::check_files() const {
+    std::vector<std::string> inputs = request.inputs();
+    if (request.dask) inputs.erase(inputs.begin());
+    if (std::count(inputs.begin(), inputs.end(), "-") > 1)
+        throw UsageError("only one of the files can be standard input.");
+    for (const std::string& path : inputs)
+        if ((path == "-" || path == "/dev/stdin" || path == "/dev/fd/0" || path == "/proc/self/fd/0") && was_closed(0))
+            throw FileError(display(path), "it is closed");
+    std::vector<std::string> outputs = request.dask ? std::vector<std::string>() : request.outputs();
+    for (const std::string& path : outputs) check_output(path, inputs);
+    check_apart(outputs);
+    for (const std::string& path : outputs) refuse_model_output(path);
+    if (!request.as_json || report_ == 2) return;
+    check_output("-", inputs);
+    outputs.emplace_back("-");
+    check_apart(outputs);
+}
+
+void Prediction::read_scaling() {
+    if (!request.scale_file) return;
+    const auto checked = [&](const std::string& path, const std::string& error, std::int64_t line) {
+        if (!error.empty()) throw LineError(LineError::data, path, line, error);
+    };
+    const std::string& path = *request.scale_file;
+    const std::string text = read_text(path), whole = with_line_end(text);
+    const auto read = std::make_shared<Scaling::Read>(Scaling::read(whole.data(), whole.size()));
+    checked(path, read->error, read->line);
+    scaling_digest_ = fastsvm::fingerprint(text);
+    if (request.y_scale_file) {
+        if (read->scaling.kind() != Scaling::Kind::standard)
+            checked(path, "a range file of svm-scale found, expected the scale file of write.svm", 1);
+        const std::string labels = read_text(*request.y_scale_file), lines = with_line_end(labels);
+        std::int64_t line = 0;
+        checked(*request.y_scale_file, read->scaling.read_labels(lines.data(), lines.size(), &line), line);
+        scaling_digest_ += fastsvm::fingerprint(labels);
+    }
+    scaling_ = std::shared_ptr<const Scaling>(read, &read->scaling);
+    scaling_name_ = display(path);
+}
+
+void Prediction::load() {
+    std::string text = of_model(request.model_file, [&] { return read_model_text(request.model_file); });
+    loaded_ = of_model(request.model_file, [&] { return load_model(text); });
+    if (request.resume || request.as_json || request.dask) fingerprint_ = fastsvm::fingerprint(text);
+    for (const ModelNote& each : loaded_.notes)
+        warn(request.model_file + ":" + std::to_string(each.line) + ": " + each.text);
+}
+
+Reading Prediction::reading() const {
+    return {!request.unlabelled,
+            request.dense,
+            request.delimiter.empty() ? ',' : request.delimiter[0],
+            first_index_.value_or(loaded_.features.first),
+            static_cast<std::size_t>(request.max_line),
+            scaling_};
+}
+
+// ---- options and models
+
+bool Prediction::stops_within() const {
+    return request.tolerance && model_->ordered && model_->header.regression() && !request.falls_back() &&
+           !request.open_file;
+}
+
+void Prediction::check_options() {
+    const Request& r = request;
+    const ModelFile& file = *loaded_.file;
     const Header& header = loaded_.model->header;
-    if (options.probability && !header.has_probability())
-        throw std::runtime_error(options.model_file +
-                                 ": the model has no probability estimates; train it with svm-train -b 1");
-    AnswerOptions answer_options;
-    answer_options.model = loaded_.model;
-    answer_options.probability = options.probability;
-    answer_options.values = options.values;
-    answer_options.may_be_few = !options.exact;  // else its sums would count as rows evaluated exactly
-    answer_options.largest_feature = loaded_.features.largest;
-    if (options.exact) answer_options.exact = fallback();
-    predictor_.emplace(std::move(answer_options));
-    report_ = standard_descriptor(options.output) == 1 ? 2 : 1;
+    const bool serials = header.kernel_type == "precomputed" && !file.ordered();
+    if (r.scale_file && !file.raw_rows().empty())
+        throw UsageError(r.model_file + " takes raw rows, " + file.raw_rows() + ": give it no --scale.");
+    if (r.scale_file && serials)
+        throw UsageError("--scale does not go with a precomputed kernel, whose rows hold kernel values.");
+    if (r.y_scale_file && !header.regression())
+        throw UsageError("--y-scale is for regression models: there is nothing to scale about classes.");
+    if (r.dense && serials)
+        throw UsageError("--dense does not go with a precomputed kernel, whose rows hold serial numbers.");
+    if (r.probability && !header.has_probability())
+        throw LineError(LineError::model, r.model_file, 0,
+                        "the model has no probability estimates; train it with svm-train -b 1");
+    model_ = r.steps ? file.stopped_after(*r.steps) : loaded_.model;
+    if (!model_)
+        throw UsageError("--steps goes with a model of fastsvm order --method geometry, which " + r.model_file +
+                         " is not.");
+    if (r.steps && r.probability) throw UsageError("--steps stops before the value that -b 1 needs.");
+    if (r.evaluations && !file.ordered())
+        throw UsageError("--evaluations goes with a model of fastsvm order, which " + r.model_file +
+                         " is not: others evaluate as much for every row.");
+    if (stops_within() && (r.steps || r.values || r.probability))
+        throw UsageError("--tolerance stops a row early: it does not go with --steps, --values or -b 1.");
+    if (r.open_file && r.probability && model_->proves && model_->certified && !r.falls_back())
+        throw UsageError("--open-rows with -b 1 needs --exact: a reduced set has probability parameters of its own.");
+    if (r.outside_file && !file.bounded())
+        throw LineError(LineError::model, r.model_file, 0,
+                        "the model has no bound (eq. 3.11): only RBF expansions, from fastsvm approx, have one");
 }
 
-void Prediction::run() {
-    // A missing file is named before anything else is printed.
-    if (options_.test_file != "-" && access(options_.test_file.c_str(), F_OK) != 0)
-        throw system_error(display(options_.test_file), errno);
-    const std::string note = opening_note(predictor_->resolved);
-    if (!note.empty()) warn(note);
-    for (const std::string& line : opening_lines(predictor_->resolved)) tell(line);
-    check_exact();  // before any line is written
-    const RunCounts run_counts = predict_rows();
-    warn_and_tell(run_counts);
+Fallback::Load Prediction::exact_loader() {
+    const std::vector<std::string> outputs = request.outputs();
+    const bool wait = request.resume || !std::all_of(outputs.begin(), outputs.end(), replaced_at_end);
+    exact_file_->expect(loaded_.model->fingerprint, request.model_file, wait);
+    return [this, file = exact_file_] {
+        std::vector<ModelNote> notes;
+        const std::string text = file->text();
+        auto exact = of_model(file->path, [&] { return load_exact(text, &notes); });
+        for (const ModelNote& each : notes) warn(file->path + ":" + std::to_string(each.line) + ": " + each.text);
+        return exact;
+    };
 }
 
-void Prediction::check_exact() const {
-    if (options_.exact && exact_fingerprint_ != loaded_.model->fingerprint)
-        throw std::runtime_error(display(*options_.exact) + ": this is not the model that " + options_.model_file +
-                                 " was compiled from (their fingerprints differ)");
+std::shared_ptr<Audit> Prediction::audit() {
+    if (!request.audit) return nullptr;
+    const auto unfit = [&](const std::string& why) { return LineError(LineError::model, request.model_file, 0, why); };
+    const auto exact = loaded_.file->exact_model_file();
+    if (model_->header.regression())
+        throw unfit("a regression model found; --audit counts labels that differ, and a value is no label");
+    if (loaded_.folds && !exact)
+        throw unfit("--scale is folded into it: it takes raw rows, and the model that it was made from scaled ones");
+    if (model_->proves && !model_->certified)
+        throw unfit(no_certificates(false, false, true, !model_->fingerprint.empty()));
+    Fallback::Load load;
+    if (exact_file_)
+        load = exact_loader();
+    else if (exact)
+        load = [exact] { return exact->model(); };
+    else
+        throw UsageError("--audit needs --exact MODEL, which " + request.model_file + " was compiled from.");
+    return std::make_shared<Audit>(std::move(load), *request.audit, request.seed);
 }
 
 std::shared_ptr<Fallback> Prediction::fallback() {
-    const Model& model = *loaded_.model;
-    if (model.header.regression())
-        throw UsageError("--exact needs --tolerance for a regression model, which fastsvm predict has");
-    const std::string why = no_certificates(model.certified, loaded_.folds, model.proves, !model.fingerprint.empty());
-    if (!why.empty()) throw std::runtime_error(display(options_.model_file) + ": " + why);
-    // The exact model is built when a row needs it.
-    const std::string& path = *options_.exact;
-    auto text = std::make_shared<std::string>(of_model(path, [&] { return read_model_text(path); }));
-    exact_fingerprint_ = fingerprint(*text);
-    return std::make_shared<Fallback>(
-        [text, path] {
-            return of_model(path, [&] {
-                auto exact = load_exact(*text);
-                text->clear();
-                text->shrink_to_fit();
-                return exact;
-            });
-        },
-        0);
+    if (with_models_) return exact_;
+    const std::optional<double> tolerance = stops_within() ? std::nullopt : request.tolerance;
+    if (!request.falls_back() && !request.open_file) {
+        if (tolerance)
+            throw UsageError("--tolerance goes with --exact, --open-rows, or with an ordered regression model.");
+        return nullptr;
+    }
+    const Model& model = *model_;
+    if (model.header.regression() && !tolerance)
+        throw UsageError(std::string(request.falls_back() ? "--exact" : "--open-rows") +
+                         " needs --tolerance for a regression model: the largest radius a value may keep.");
+    if (!model.header.regression() && tolerance)
+        throw UsageError("--tolerance is for regression models; a label is proven or it is not.");
+    const std::string why =
+        no_certificates(model.certified, loaded_.folds, model.proves, !loaded_.model->fingerprint.empty());
+    if (!why.empty()) throw LineError(LineError::model, request.model_file, 0, why);
+    if (!request.falls_back()) return nullptr;
+    return std::make_shared<Fallback>(exact_loader(), tolerance.value_or(0));
 }
 
-RunCounts Prediction::predict_rows() {
-    Output output(options_.output);
-    Source source(options_.test_file, !decompress_);
-    ByteStream stream{[&](char* buffer, std::size_t size) { return source.read(buffer, size); },
-                      [&] { return source.ready(); }};
-    if (decompress_ && source.compressed()) {
-        const auto [descriptor, begun] = source.release();
-        stream = decompress_(options_.test_file, descriptor, begun);
+void Prediction::prepare() {
+    if (!request.dask)
+        for (const std::string& path : request.outputs())
+            if (standard_descriptor(path) == 1) report_ = 2;
+    if (!with_models_) {
+        check_files();
+        if (!request.dask) set_threads(static_cast<int>(request.threads));
+        read_scaling();
+        if (request.exact_file)  // read beside the model
+            exact_file_ = std::make_shared<ExactFile>(*request.exact_file, open_);
+        load();
     }
-    Reading reading;
-    reading.scaling = loaded_.embedded;
-    Position position;
-    LineBlocks blocks(std::move(stream), reading, position, nullptr, scaled_);
+    check_options();
+    if (loaded_.embedded && !scaling_) {
+        scaling_ = loaded_.embedded;
+        scaling_name_ = "the range in " + request.model_file;
+    }
+    std::shared_ptr<Audit> sample = audit();
+    exact_ = fallback();
+    resolve(std::move(sample));
+}
+
+void Prediction::resolve(std::shared_ptr<Audit> sample) {
+    AnswerOptions options;
+    options.audit = std::move(sample);
+    options.exact = exact_;
+    options.model = model_;
+    options.probability = request.probability;
+    options.values = request.values;
+    options.evaluations = request.evaluations;
+    if (stops_within()) options.tolerance = request.tolerance;
+    options.open_rows = request.open_file.has_value();
+    if (options.open_rows && !request.falls_back()) options.open_tolerance = request.tolerance.value_or(0);
+    options.outside_rows = request.outside_file.has_value();
+    options.around = request.on_bad_row != "stop";
+    // Else the sums of few rows would count as rows evaluated exactly, or in the document.
+    options.may_be_few = !options.exact && !request.as_json && !request.dask && !with_models_;
+    options.largest_feature = loaded_.features.largest;
+    predictor_.emplace(std::move(options));
+    if (predictor_->resolved.around)
+        bad_rows.emplace(request.on_bad_row == "nan", [this](const RowProblem& problem) {
+            if (!silent_) warn(LineError(LineError::data, request.test_file, problem.first, problem.second).what());
+        });
+}
+
+std::unique_ptr<Prediction> Prediction::of_part(const std::string& name, std::uint64_t seed) const {
+    Request part = request;
+    part.test_file = name;
+    auto out = std::make_unique<Prediction>(std::move(part));
+    out->silent_ = true;
+    out->loaded_ = loaded_;
+    out->model_ = model_;
+    out->exact_ = exact_;
+    out->scaling_ = scaling_;
+    const std::shared_ptr<Audit>& sample = predictor_->resolved.audit;
+    out->resolve(sample ? std::make_shared<Audit>([sample] { return sample->model(); }, *request.audit, seed)
+                        : nullptr);
+    return out;
+}
+
+// ---- the run
+
+void Prediction::begin() {
+    if (request.test_file != "-" && !request.dask && access(request.test_file.c_str(), F_OK) != 0)
+        throw system_error(display(request.test_file), errno);
+    const std::string opening = opening_note(predictor_->resolved);
+    if (!opening.empty()) note(opening);
+    for (const std::string& line : opening_lines(predictor_->resolved)) tell(line);
+}
+
+void Prediction::run() {
+    std::vector<std::unique_ptr<Output>> files;
+    const auto writer = [&](const std::optional<std::string>& path) -> Outputs::Write {
+        if (!path) return nullptr;
+        Output* const file = files.emplace_back(std::make_unique<Output>(*path)).get();
+        return [file](const std::string& lines) { file->write(lines.data(), lines.size()); };
+    };
+    if (exact_file_) exact_file_->check(false);
     Outputs outputs;
-    outputs.lines = [&](const std::string& lines) { output.write(lines.data(), lines.size()); };
-    RunCounts run_counts;
-    try {
-        Run run(*predictor_, outputs, run_counts, nullptr);
-        run.begin();
-        run.answer(blocks);
-        output.finish();
-        return run_counts;
-    } catch (const RunError& error) {
-        throw LineError(LineError::data, options_.test_file, error.line, error.what());
-    }
+    outputs.lines = writer(request.output());
+    outputs.open_rows = writer(request.open_file);
+    outputs.outside_rows = writer(request.outside_file);
+    answer(open_(request.test_file), std::move(outputs));
+    for (const auto& file : files) file->finish();
 }
 
-void Prediction::warn_and_tell(const RunCounts& run_counts) const {
-    if (loaded_.embedded)
-        for (const std::string& line :
-             scaling_warnings(*loaded_.embedded, scaled_, "the range in " + options_.model_file))
-            warn(line);
-    for (const std::string& warning : {row_warning(loaded_.model->header, run_counts, false),
-                                       feature_warning(loaded_.model->header, loaded_.features, run_counts)})
-        if (!warning.empty()) warn("Warning: " + warning + ".");
-    for (const std::string& line : score_lines(predictor_->resolved.printed->header, run_counts.score)) tell(line);
-    for (const std::string& line : closing_notes(predictor_->resolved, run_counts)) warn(line);
+void Prediction::answer(ByteStream stream, Outputs outputs, bool head) {
+    rows_before_ = run_counts.rows;
+    if (exact_file_) outputs.before_writing = [this] { exact_file_->check(false); };
+    BadRows* const around = bad_rows ? &*bad_rows : nullptr;
+    LineBlocks blocks(std::move(stream), reading(), position, around, scaled);
+    blocks.size = block_size;
+    try {
+        Run rows(*predictor_, std::move(outputs), run_counts, around);
+        if (head) rows.begin();
+        rows.answer(blocks);
+    } catch (const RunError& error) {
+        throw LineError(LineError::data, request.test_file, error.line, error.what());
+    }
+    if (exact_file_) exact_file_->check(true);
+    if (request.fail_on_empty && !run_counts.rows)
+        throw FileError(display(request.test_file), "no row to predict found, expected some (--fail-on-empty)");
+}
+
+std::vector<std::string> Prediction::row_warnings() const {
+    const bool in_python = with_models_, dense = request.dense;
+    const std::string add = in_python ? "pass unlabelled=True" : "add --unlabelled";
+    const std::string leave_out = in_python ? "leave unlabelled=True out" : "leave --unlabelled out";
+    const std::string name = display(request.test_file);
+    const std::int64_t fields = position.fields;
+    const std::int64_t columns = loaded_.file->max_index() + 1 - loaded_.features.first;
+    std::vector<std::string> out;
+    if (dense && fields == static_cast<std::int64_t>(request.unlabelled) && columns > fields)
+        out.push_back("no row of " + name + " contains the delimiter '" +
+                      (request.delimiter == "\t" ? "\\t" : request.delimiter) + "'.");
+    else if (dense && fields > columns)
+        out.push_back("the rows of " + name + " have " + std::to_string(fields) + " features, and the model has " +
+                      std::to_string(columns) +
+                      (request.unlabelled ? "; if the first column is the label, " + leave_out : "") + ".");
+    const std::string rows = row_warning(loaded_.model->header, run_counts, dense);
+    if (!rows.empty())
+        out.push_back(rows + (dense && run_counts.rows ? "; if the first column is no label, " + add : "") + ".");
+    if (dense && fields > columns) return out;
+    const std::string features = feature_warning(loaded_.model->header, loaded_.features, run_counts);
+    if (!features.empty()) out.push_back(features + ".");
+    return out;
+}
+
+std::optional<double> Prediction::most_disagreement() const {
+    if (!request.audit) return std::nullopt;
+    return upper_bound(run_counts.audit_differing, run_counts.audited, confidence);
+}
+
+int Prediction::end() {
+    if (scaling_)
+        for (const std::string& line : scaling_warnings(*scaling_, scaled, scaling_name_)) warn(line.substr(9));
+    for (const std::string& warning : row_warnings()) warn(warning);
+    const std::optional<double> most = most_disagreement();
+    const std::string sampled =
+        std::to_string(run_counts.audit_differing) + " of " + std::to_string(run_counts.audited) + " sampled ";
+    if (with_models_) return 0;
+    if (request.as_json) {
+        if (report_ == 2) {
+            say(2, document());
+        } else {  // unlike a summary, it is a result
+            const std::string line = document() + "\n";
+            Output out("-");
+            out.write(line.data(), line.size());
+            out.finish();
+        }
+    } else {
+        if (run_counts.labelled)
+            for (const std::string& line : score_lines(predictor_->resolved.printed->header, run_counts.score))
+                tell(line);
+        if (bad_rows && bad_rows->count)
+            note("Bad rows: " + std::to_string(bad_rows->count) + " of " +
+                 std::to_string(bad_rows->count + run_counts.rows) + " lines, " +
+                 (bad_rows->nan ? "each a line of nan." : "left out."));
+        if (most)
+            note("Audit: " + sampled + "labels differ from the exact model's; with 95 % confidence, at most " +
+                 percent(*most) + " of all.");
+        std::optional<int> steps;
+        if (request.steps) steps = static_cast<int>(*request.steps);
+        for (const std::string& line : closing_notes(predictor_->resolved, run_counts, steps)) note(line);
+    }
+    if (!request.max_disagreement || !most || *most <= *request.max_disagreement) return 0;
+    say(2, "Error: " + display(request.model_file) + ": up to " + percent(*most) +
+               " of the labels may differ from the exact model's (" + sampled +
+               "ones do; 95 % confidence), more than " + percent(*request.max_disagreement) + " (--max-disagreement)");
+    return 3;
 }
 
 void Prediction::tell(const std::string& line) const {
-    if (!options_.quiet) say(report_, line);
+    if (!with_models_ && !request.quiet && !request.as_json) say(report_, line);
 }
-void Prediction::warn(const std::string& line) const {
-    if (!options_.quiet) say(2, line);
+void Prediction::note(const std::string& line) const {
+    if (!with_models_ && !request.quiet) say(2, line);
+}
+void Prediction::warn(const std::string& warning) const {
+    if (warn_)
+        warn_(warning);
+    else
+        note("Warning: " + warning);
+}
+
+// ---- records of the run
+
+std::string Prediction::document() const {
+    const Model& model = *model_;
+    const Header& printed = predictor_->resolved.printed->header;
+    const bool proven = predictor_->resolved.exact != nullptr, open_rows = request.open_file.has_value();
+    std::string out = "{";
+    const auto member = [&](const std::string& name, const std::string& value) {
+        out += (out.size() > 1 ? ", \"" : "\"") + name + "\": " + value;
+    };
+    const auto text = [&](const std::string& name, const std::string& value) { member(name, '"' + value + '"'); };
+    const auto count = [&](const std::string& name, std::int64_t value) { member(name, std::to_string(value)); };
+    const auto number = [&](const std::string& name, double value) {  // an undefined one is null
+        char buffer[number_text_max];
+        member(name, std::isfinite(value) ? std::string(buffer, write_repr(buffer, value)) : "null");
+    };
+    text("fastsvm", FASTSVM_VERSION);
+    text("model_kind", loaded_.kind);
+    text("model_fingerprint", fingerprint_);
+    if (!loaded_.model->fingerprint.empty()) text("exact_fingerprint", loaded_.model->fingerprint);
+    const RunCounts& r = run_counts;
+    count("rows", r.rows);
+    if (bad_rows) count("bad_rows", bad_rows->count);
+    if (r.labelled) {
+        const std::vector<double> found = scores(printed, r.score);
+        number(printed.regression() ? "mean_squared_error" : "accuracy", found[0]);
+        if (printed.regression())
+            number("squared_correlation", found[1]);
+        else
+            count("correct", r.score.correct);
+    }
+    if (loaded_.file->bounded()) count("rows_outside_bound", r.outside);
+    if (proven) {
+        count("rows_proven", r.rows - r.evaluated);
+        count("rows_evaluated", r.evaluated);
+    } else if (open_rows) {
+        count("rows_proven", r.rows - r.undecided);
+    } else if (model.proves && !printed.regression()) {
+        count("rows_proven", r.rows);
+    }
+    if (open_rows) count("rows_open", proven ? r.evaluated : r.undecided);
+    if (model.proves || proven) count("rows_by_reference_sum", r.reference_rows);
+    if ((model.proves && !model.ordered) || proven) {
+        count("rows_by_grid", r.level_rows[grid_level]);
+        count("rows_in_single_precision", r.level_rows[single_level]);
+        count("rows_in_double_precision", r.level_rows[double_level]);
+    }
+    if (model.ordered) {
+        const auto real = [](std::int64_t value) { return static_cast<double>(value); };
+        count("kernel_evaluations", r.kernel_evaluations);
+        count("kernel_evaluations_of_exact", r.rows * printed.total_sv);
+        number("kernel_evaluations_per_row", real(r.kernel_evaluations) / real(r.rows));
+    }
+    if (request.steps) count("rows_decided", r.rows - r.undecided);
+    if (const std::optional<double> most = most_disagreement()) {
+        count("audited", r.audited);
+        count("audit_differing", r.audit_differing);
+        number("audit_upper", *most);
+    }
+    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+    number("seconds", seconds);
+    number("rows_per_second", static_cast<double>(r.rows - rows_before_) / seconds);
+    return out + "}";
+}
+
+std::vector<std::pair<std::string, std::string>> Prediction::made_with() const {
+    const Request& r = request;
+    const auto flag = [](bool value) { return std::string(value ? "on" : "off"); };
+    const auto quoted = [](const std::string& value) { return "'" + value + "'"; };
+    const auto number = [](const std::optional<double>& value) {
+        char buffer[number_text_max];
+        return value ? std::string(buffer, write_repr(buffer, *value)) : "unset";
+    };
+    return {{"fastsvm", quoted(FASTSVM_VERSION)},
+            {"model", quoted(fingerprint_)},
+            {"-b", std::to_string(r.probability)},
+            {"--values", flag(r.values)},
+            {"--evaluations", flag(r.evaluations)},
+            {"--exact", flag(r.exact_file.has_value())},
+            {"--tolerance", number(r.tolerance)},
+            {"--audit", number(r.audit)},
+            {"--seed", std::to_string(r.seed)},
+            {"--steps", r.steps ? std::to_string(*r.steps) : "unset"},
+            {"--dense", flag(r.dense)},
+            {"--delim", quoted(r.delimiter)},
+            {"--unlabelled", flag(r.unlabelled)},
+            {"--scale", scaling_digest_.empty() ? "unset" : quoted("a file of SHA-256 " + scaling_digest_)}};
 }
 
 }  // namespace fastsvm

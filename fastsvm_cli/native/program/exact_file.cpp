@@ -1,0 +1,148 @@
+#include "program/exact_file.h"
+
+#include <sys/stat.h>
+
+#include <condition_variable>
+#include <exception>
+#include <mutex>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include "engine/header.h"
+#include "engine/sha256.h"
+#include "files/file_error.h"
+#include "models/kind.h"
+#include "program/line_error.h"
+
+namespace fastsvm {
+
+namespace {
+constexpr std::size_t most_kept = 1 << 24;  // larger texts are read twice
+
+// Throws ModelError if no model begins so.
+void check_start(const std::string& start) {
+    const std::size_t first = start.find_first_not_of(" \t\v\f\r");
+    // A LIBSVM model may begin with blank lines.
+    if (start.empty() || (first != std::string::npos && start[first] != '\n')) model_kind(start);
+}
+
+}  // namespace
+
+struct ExactFile::Content {
+    std::mutex mutex;
+    std::condition_variable changed;
+    bool done = false;
+    std::exception_ptr failure;
+    std::string fingerprint, text;  // text: empty if it is not kept
+
+    void read(const std::string& path, const OpenFile& open, bool again) {
+        std::string kept, found;
+        std::exception_ptr thrown;
+        try {
+            Sha256 sum;
+            bool keeps = true;
+            of_model(path, [&] {
+                read_model_content(open(path), [&](const char* data, std::size_t size) {
+                    sum.update(data, size);
+                    keeps = keeps && (kept.size() + size <= most_kept || !again);
+                    if (keeps)
+                        kept.append(data, size);
+                    else
+                        kept = std::string();
+                });
+            });
+            found = sum.hexadecimal().substr(0, fingerprint_digits);
+        } catch (...) {
+            thrown = std::current_exception();
+        }
+        const std::lock_guard<std::mutex> lock(mutex);
+        text = std::move(kept);
+        fingerprint = std::move(found);
+        failure = thrown;
+        done = true;
+        changed.notify_all();
+    }
+};
+
+void read_model_content(const ByteStream& stream, const std::function<void(const char*, std::size_t)>& take) {
+    constexpr std::size_t start_bytes = 1 << 12, piece = 1 << 20;
+    constexpr std::size_t longest = 1 << 30;  // LIBSVM's buffer, whose size is an int, doubles: it reads no longer line
+    std::string start, buffer(piece, 0);
+    std::size_t length = 0;  // of the line so far
+    std::int64_t line = 1;
+    const auto next = [&](const char* data, std::size_t size) {
+        take(data, size);
+        for (std::size_t at = 0; at < size;) {
+            const std::size_t end = std::string_view(data, size).find('\n', at);
+            length += std::min(end, size) - at;
+            if (length > longest) throw ModelError("a line of more than 1024 MiB found, expected a model", line);
+            if (end == std::string_view::npos) break;
+            at = end + 1;
+            length = 0;
+            ++line;
+        }
+    };
+    bool looked = false;
+    while (const std::size_t got = stream.read(&buffer[0], looked ? piece : start_bytes - start.size())) {
+        if (looked) {
+            next(buffer.data(), got);
+            continue;
+        }
+        start.append(buffer, 0, got);
+        looked = start.size() == start_bytes || (start.find('\n') != std::string::npos && !stream.ready());
+        if (looked) check_start(start), next(start.data(), start.size());
+    }
+    if (!looked) check_start(start), next(start.data(), start.size());
+}
+
+ExactFile::ExactFile(std::string path, OpenFile open)
+    : path(std::move(path)), open_(std::move(open)), content_(std::make_shared<Content>()) {
+    struct stat status{};
+    if (this->path != "-" && stat(this->path.c_str(), &status) != 0) throw system_error(display(this->path), errno);
+    const bool again = S_ISREG(status.st_mode);  // a pipe cannot be read again
+    const auto read = [content = content_, path = this->path, open = open_, again] {
+        content->read(path, open, again);
+    };
+    try {
+        std::thread(read).detach();
+    } catch (const std::system_error&) {  // no thread available
+        read();
+    }
+}
+
+void ExactFile::expect(std::string fingerprint, std::string model_file, bool wait) {
+    expected_ = std::move(fingerprint);
+    model_file_ = std::move(model_file);
+    wait_ = wait;
+}
+
+void ExactFile::check(bool at_end) const {
+    std::unique_lock<std::mutex> lock(content_->mutex);
+    if (!content_->done && !wait_ && !at_end) return;
+    content_->changed.wait(lock, [this] { return content_->done; });
+    if (content_->failure) std::rethrow_exception(content_->failure);
+    compare(content_->fingerprint);
+}
+
+std::string ExactFile::text() {
+    check(true);
+    {
+        const std::lock_guard<std::mutex> lock(content_->mutex);
+        if (!content_->text.empty()) return std::exchange(content_->text, std::string());
+    }
+    std::string out;
+    of_model(path, [&] {
+        read_model_content(open_(path), [&](const char* data, std::size_t size) { out.append(data, size); });
+    });
+    compare(fingerprint(out));  // it may have changed since
+    return out;
+}
+
+void ExactFile::compare(const std::string& found) const {
+    if (found != expected_)
+        throw LineError(LineError::model, path, 0,
+                        "this is not the model that " + model_file_ + " was compiled from (their fingerprints differ)");
+}
+
+}  // namespace fastsvm
