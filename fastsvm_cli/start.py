@@ -37,7 +37,7 @@ def run() -> None:
 
 
 def _predicted() -> bool:
-    """Return whether the core predicted everything; raise the error of its run, which may deserve a hint."""
+    # The error of its run may deserve a hint.
     if sys.argv[1:2] != ["predict"] or None in (sys.stdin, sys.stdout, sys.stderr) or "_FASTSVM_COMPLETE" in os.environ:
         return False
     from fastsvm_cli import _native

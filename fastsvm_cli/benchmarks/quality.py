@@ -20,9 +20,8 @@ _ROUNDING = 1e-9
 class Quality:
     """Comparison of a model's answers with the exact model's.
 
-    changed: labels that differ; None for regression. largest, mean: of |f - f_exact| over rows and pairs; squares,
-    fourths: sums of its powers; nan if not comparable. proven: rows; None without radii. score: sums for svm-predict's
-    summary.
+    largest, mean: of |f - f_exact| over rows and pairs; squares, fourths: sums of its powers; nan if not comparable.
+    proven: rows; None without radii. score: sums for svm-predict's summary.
     """
 
     def __init__(self) -> None:
@@ -114,8 +113,8 @@ class Answers:
 def quality(model: Model, exact: Answers, chunks: "list[_native.Chunk] | None" = None) -> Quality:
     """Compare a model with the exact one. chunks: rows in the model's own form.
 
-    Classes in another order, and a cascade, whose values are the exact model's, are compared by labels only. Raises
-    ValueError for other classes.
+    Classes must be the same. In another order, and of a cascade, whose values are the exact model's, only labels are
+    compared.
     """
     mine, theirs = model.header, exact.model.header
     if (sorted(mine.label or []), mine.pairs, mine.regression, mine.svm_type == "one_class") != (

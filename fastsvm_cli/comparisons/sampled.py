@@ -27,7 +27,6 @@ def lower_bound(differing: int, rows: int, confidence: float) -> float:
 
 
 def _at_most(k: int, n: int, p: float) -> float:
-    """Return the binomial P(X <= k)."""
     if k > n * p:  # the terms of the other tail decrease from its first
         return 1 - _at_most(n - k - 1, n, 1 - p)
     term = exp(lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1) + k * log(p) + (n - k) * log1p(-p))
@@ -42,7 +41,7 @@ def _at_most(k: int, n: int, p: float) -> float:
 def rms_interval_95(squares: float, fourths: float, count: int) -> "tuple[float, float]":
     """Return a root mean square's 95 % interval, from the mean square's normal one.
 
-    squares, fourths: sums of second and fourth powers of `count` numbers.
+    squares, fourths: sums of powers.
     """
     if not count:
         return 0.0, inf

@@ -1,7 +1,7 @@
 """Completion scripts for bash, zsh and fish, from the commands' options.
 
 TAB starts no Python. scripts/make_shell_files.py writes the installed scripts; _FASTSVM_COMPLETE=bash_source fastsvm
-prints one, as with other click programs.
+prints one.
 """
 
 import re
@@ -37,7 +37,7 @@ class Completed(NamedTuple):
 
 
 def requested_script(group: click.Group, wish: str) -> str:
-    """Return the script that e.g. bash_source requests; raise UsageError for others."""
+    """Return the script that e.g. bash_source requests."""
     shell, _, what = wish.partition("_")
     if shell not in SHELLS or what != "source":
         expected = ", ".join(f"{each}_source" for each in SHELLS)

@@ -78,7 +78,7 @@ class Description:
 
     inputs: numbers in a row; column j is feature j + first_index. used: (d) increasing columns. slopes, offsets:
     (inputs) or None: x becomes slope x + offset, 0 for a dropped column. labels_back: (from, scale, to) or None: y
-    becomes to + (y - from) scale. certified: the model if radii are exported.
+    becomes to + (y - from) scale.
     """
 
     def __init__(
@@ -131,7 +131,7 @@ class Description:
 def describe(
     model: "Model", path: str, fingerprint: "str | None" = None, inputs: int = 0, radius: bool = True
 ) -> Description:
-    """Describe a model of any kind. Raises ModelFormatError if no target can hold it.
+    """Describe a model of any kind that some target can hold.
 
     inputs: least columns of a row. radius: with radii of a certified model.
     """
@@ -192,7 +192,7 @@ def _constants(model: "ExactModel") -> np.ndarray:
 
 
 def _linear(model: "ExactModel", features: np.ndarray, coefficients: np.ndarray) -> "Polynomials | None":
-    """Return the weights; None if a product leaves the range of doubles, as kernel sums might not."""
+    # None if a product leaves the range of doubles, as kernel sums might not.
     header, chunk = model.header, model.vectors
     _check_size(header.pairs * len(features), model.path)
     starts, columns = np.asarray(chunk.indptr), np.searchsorted(features, np.asarray(chunk.indices))

@@ -85,7 +85,7 @@ def without(model: ExactModel, held: np.ndarray, space: FeatureSpace) -> ExactMo
 
 
 def _solution(x: Matrix, gamma: float, values: np.ndarray, start: np.ndarray) -> np.ndarray:
-    """Return c with K(x, x) c = values, by conjugate gradients from `start`, whose invisible parts stay."""
+    # Conjugate gradients from `start`, whose invisible parts stay.
     kernel, n = gaussian(x, gamma), len(values)
     size = max(float(np.abs(values).max()), float(np.abs(start).max()))
     if size > _LARGE:  # squares of the residual would overflow
@@ -170,7 +170,7 @@ def _confidence(test: int) -> float:
 
 
 class _Sizes:
-    """how: of compile_reduced_set."""
+    # how: of compile_reduced_set
 
     def __init__(self, model: ExactModel, space: FeatureSpace, how: "dict[str, Any]", on_progress: Any):
         self.model, self._space, self._how, self._on_progress = model, space, how, on_progress
@@ -178,7 +178,7 @@ class _Sizes:
 
     @property
     def slow(self) -> bool:
-        """Whether the sets so far exceed the patience, by an estimate: no clock changes results."""
+        # By an estimate: no clock changes results.
         total, parts = self.model.header.total_sv, len(self.model.header.label or [0])
         seconds = sum(finish_seconds(total, count, parts) for count in self._made)
         return bool(self._how.get("finishing", True)) and seconds > _PATIENCE
@@ -212,7 +212,7 @@ class _Part:
         return self._seen[count]
 
     def smallest(self, least: int, passes: "Callable[[Seen], bool]") -> int:
-        """Return a small size that passes, or all vectors: doubled until one passes, then bisected."""
+        # Doubled until one passes, then bisected.
         low, count, found = 0, min(least, self.total), None
         while found is None or (found - low > max(2, found // 6) and not self.sizes.slow):
             if found is not None:
@@ -237,7 +237,7 @@ def reduce_to(
 
     target: largest share of labels that differ; for regression, largest root mean square difference in standard
     deviations of the exact values. rows: like those to predict; None: support vectors are measured on. how: of
-    compile_reduced_set, whose errors it raises.
+    compile_reduced_set.
     """
     total, least = model.header.total_sv, max(len(model.header.label or [0]), _FIRST)
     if total <= least or not model.pairs:
@@ -295,7 +295,7 @@ def _scaled(count: float, of: int, to: int) -> int:
 
 
 def _shown_by(part: _Part, target: float) -> float:
-    """Return the target, or the least share that so many rows show."""
+    # The target, or the least share that so many rows show
     return target if part.sizes.model.header.regression else max(target, upper_bound(0, part.rows.rows, _confidence(0)))
 
 
