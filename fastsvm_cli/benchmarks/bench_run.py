@@ -35,7 +35,7 @@ class Case:
     """Program or model that is measured, a row of the tables.
 
     role: "reference" (svm-predict; libsvm), "start-up", "exact", "compiled", or "program": fastsvm-predict with the
-    model of `of`. changed: output lines that differ from the reference's. failed: the reason.
+    model of `of`.
     """
 
     def __init__(self, name: str, role: str, path: "str | None" = None):
@@ -45,8 +45,8 @@ class Case:
         self.end_to_end: Timed | None = None
         self.scoring: Timed | None = None
         self.quality: Quality | None = None
-        self.changed: Changed | None = None
-        self.failed: str | None = None
+        self.changed: Changed | None = None  # lines of its output that differ from the reference's
+        self.failed: str | None = None  # the reason
         self.of: Case | None = None
         self.words: list[str] = []
         self.rows_file: str | None = None

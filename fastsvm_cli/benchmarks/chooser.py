@@ -46,10 +46,10 @@ _SHORT_FILE, _READINGS = 0.2, 4
 
 
 class Rows(Protocol):
-    """The rows of a choice. reading: processor seconds of a row before its prediction, one thread."""
+    """The rows of a choice."""
 
     count: int
-    reading: float
+    reading: float  # processor seconds of a row before its prediction, one thread
 
     def sample(self, numbers: "list[int]") -> "Rows":
         """Return these rows."""
@@ -120,30 +120,24 @@ class FileRows:
 
 
 class Entrant:
-    """A model under comparison, or the exact one without an attempt.
-
-    changed: labels that differ from the exact ones; None for regression, and where a sample, of `sample` labels,
-    decided. share: of labels that differ; regression: root mean square difference over the standard deviation. upper:
-    the share's bound; the budget of a calibrated model; 0 where proven. largest: difference of a regression, in that
-    unit. timings: seconds a row. failed: no model was made.
-    """
+    """A model under comparison; without an attempt, the exact one."""
 
     def __init__(self, name: str, model: "Model | None" = None, attempt: "Attempt | None" = None, exact: bool = False):
         self.name, self.model, self.attempt, self.exact = name, model, attempt, exact
         self.compile_seconds: float | None = None
         self.size: int | None = None
-        self.changed: Changed | None = None
+        self.changed: Changed | None = None  # None for regression, and where a sample decided
         self.sample: Changed | None = None
-        self.share = self.upper = inf
-        self.largest: float | None = None
+        self.share = self.upper = inf  # of labels that differ (regression: relative_rms); its bound, 0 where proven
+        self.largest: float | None = None  # difference of a regression, in standard deviations
         self.facts: dict[str, str | int | None] = dict.fromkeys(("kind", "degree", "centers"))
         self.proven: int | None = None
-        self.within = self.failed = False
+        self.within = self.failed = False  # the budget; without a model
         self.why: str | None = None
         self.warning: str | None = None
-        self.timings = Timings()
+        self.timings = Timings()  # seconds a row
         self.count = 0
-        self.rough = inf
+        self.rough = inf  # seconds a row
         self._rows: Rows | None = None
         self._some: Rows | None = None
 
@@ -162,22 +156,18 @@ class Entrant:
 
 
 class Choice(NamedTuple):
-    """Result of a choice.
-
-    entrants: all but `exact`, in order of trying. gains: times the exact model's speed, and its error. waiting:
-    attempts without time. reading: seconds a row. seconds: processor time spent, of `limit` permitted.
-    """
+    """Result of a choice."""
 
     exact: Entrant
-    entrants: "list[Entrant]"
+    entrants: "list[Entrant]"  # without `exact`, in order of trying
     picked: Entrant
-    waiting: "list[Attempt]"
+    waiting: "list[Attempt]"  # those without time
     budget: Budget
     rows: int
-    reading: float
-    seconds: float
-    limit: float
-    longest: float = inf
+    reading: float  # seconds a row
+    seconds: float  # of the processor, spent
+    limit: float  # seconds permitted
+    longest: float = inf  # seconds possible
     interrupted: "KeyboardInterrupt | None" = None
 
     @property

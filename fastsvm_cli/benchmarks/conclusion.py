@@ -26,14 +26,11 @@ _EVIDENT = 1.05
 
 
 class Candidate(NamedTuple):
-    """A measured model to pick from.
-
-    changed: share of labels that differ (regression: relative error). timings: by clock, the deciding one first.
-    """
+    """A measured model to pick from."""
 
     model: Any
-    changed: float
-    timings: "Sequence[Timings | None]"
+    changed: float  # share of labels; regression: relative error
+    timings: "Sequence[Timings | None]"  # by clock, the deciding one first
     exact: bool
 
 

@@ -18,18 +18,14 @@ _ROUNDING = 1e-9
 
 
 class Quality:
-    """Comparison of a model's answers with the exact model's.
-
-    largest, mean: of |f - f_exact| over rows and pairs; squares, fourths: sums of its powers; nan if not comparable.
-    proven: rows; None without radii. score: sums for svm-predict's summary.
-    """
+    """Comparison of a model's answers with the exact model's."""
 
     def __init__(self) -> None:
         self.rows = 0
         self.changed: Changed | None = None
-        self.largest = self.mean = self.squares = self.fourths = 0.0
-        self.proven: int | None = None
-        self.score = _native.Score()
+        self.largest = self.mean = self.squares = self.fourths = 0.0  # of |f - f_exact|; nan: unknown
+        self.proven: int | None = None  # rows; None without radii
+        self.score = _native.Score()  # for svm-predict's summary
 
     @property
     def rms(self) -> float:

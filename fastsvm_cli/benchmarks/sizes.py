@@ -23,17 +23,14 @@ _COMPILING = 0.7  # share of progress
 
 
 class Size(NamedTuple):
-    """A reduced set and its measurements.
-
-    distance: share of labels that differ; regression: relative_rms. seconds: a row's. finished: by the final descent.
-    """
+    """A reduced set and its measurements."""
 
     vectors: int
-    distance: float
+    distance: float  # share of labels that differ; regression: relative_rms
     distance_95: "tuple[float, float]"
-    seconds: float
+    seconds: float  # of a row
     seconds_95: "tuple[float, float]"
-    finished: bool
+    finished: bool  # by the final descent
 
 
 class Sizes(NamedTuple):

@@ -16,11 +16,11 @@ _LEAST_NAME = 20  # columns of names before a table is split
 
 
 class Row(NamedTuple):
-    """Row of a table: name, then cells. style: in rich's words."""
+    """Row of a table."""
 
     name: str
     cells: "Sequence[str]"
-    style: str = ""
+    style: str = ""  # rich's words
 
 
 def tables(

@@ -62,20 +62,16 @@ class GroupedOption(click.Option):
 
 
 class Option(NamedTuple):
-    """An option, from which click's and Python's keyword arguments are made.
+    """An option, from which click's and Python's keyword arguments are made."""
 
-    words: spellings, and a name of the value. type: one of click's, or bool for a flag, which sets the opposite of the
-    default. default: shown by --help, unless `shown` is. group: as in GroupedOption.
-    """
-
-    words: str
+    words: str  # spellings, and a name of the value
     help: str
-    type: Any = str
+    type: Any = str  # one of click's, or bool for a flag, which sets the opposite of the default
     default: Any = None
-    shown: "str | None" = None
+    shown: "str | None" = None  # the default in --help
     callback: Any = None
     required: bool = False
-    group: str = ""
+    group: str = ""  # its heading in --help
 
     @property
     def spellings(self) -> "list[str]":

@@ -27,9 +27,8 @@ _LARGEST_LABEL = 2**31 - 1
 class Fitted:
     """Contents of a fitted estimator.
 
-    model: its labels are integers, in the order of `classes`. classes: scikit-learn's classes_ or LIBSVM's labels; [-1,
-    1] for one-class models; None for regressors. n_features: columns before `scaling`. prepare: maps rows to those of
-    `scaling` by steps of scikit-learn that stay in front of it.
+    The model's labels are integers, in the order of `classes`: scikit-learn's classes_ or LIBSVM's labels; [-1, 1] for
+    one-class models; None for regressors.
     """
 
     def __init__(
@@ -50,7 +49,7 @@ class Fitted:
         self.feature_names, self.fingerprint, self.sklearn = feature_names, fingerprint, sklearn
         self.scaling: FittedScaling | None = None
         self.calibration: Any = None
-        self.prepare: Callable[[Any], Any] | None = None
+        self.prepare: Callable[[Any], Any] | None = None  # steps of scikit-learn that stay in front of `scaling`
 
 
 def svm_class(estimator: object) -> "str | None":

@@ -22,17 +22,13 @@ class Options:
 
 
 class Export(NamedTuple):
-    """Result of an export.
+    """Result of an export."""
 
-    texts: content by file ending, the output's own first. answers(longest_row): run the model here. main(longest_row):
-    {ending: content} of a program that reads rows, or {}.
-    """
-
-    texts: "dict[str, bytes]"
-    sizes: str
-    answers: "Callable[[int], Answers]"
-    main: "Callable[[int], dict[str, bytes]]"
-    nbytes: int
+    texts: "dict[str, bytes]"  # by file ending, the output's own first
+    sizes: str  # a line for the user
+    answers: "Callable[[int], Answers]"  # runs the model here, for rows of so many entries
+    main: "Callable[[int], dict[str, bytes]]"  # {ending: content} of a program that reads rows
+    nbytes: int  # of the model
 
 
 def export(description: "Description", target: str, output: str, options: Options) -> Export:

@@ -25,13 +25,13 @@ _DEGREES = {1: "o", 2: "d", 3: "^", 4: "s"}
 
 
 class Mark(NamedTuple):
-    """Mark of a case in a figure. words: in the legend. rank: order in the legend."""
+    """Mark of a case in a figure."""
 
-    words: str
+    words: str  # in the legend
     marker: str
     colour: str
     face: str
-    rank: int
+    rank: int  # in the legend
 
 
 def mark_of(case: dict) -> Mark:

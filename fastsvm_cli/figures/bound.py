@@ -22,20 +22,16 @@ _KEY = {"rows proven": "solid", "all rows": "dashed"}
 
 
 class Proven(NamedTuple):
-    """Rows that one certified model proves, by radius.
-
-    curve: increasing (radius, rows up to it, proven ones of these). median, upper: radii that 50 % and 95 % of the rows
-    do not exceed.
-    """
+    """Rows that one certified model proves, by radius."""
 
     words: str
     degree: int
     size: int
     rows: int
-    proven: "int | None"
-    curve: "list[tuple[float, int, int]]"
-    median: float
-    upper: float
+    proven: "int | None"  # rows; None for regression
+    curve: "list[tuple[float, int, int]]"  # increasing (radius, rows up to it, proven ones of these)
+    median: float  # radius
+    upper: float  # radius that 95 % of the rows do not exceed
 
     @property
     def summary(self) -> str:

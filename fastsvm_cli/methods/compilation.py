@@ -25,13 +25,13 @@ def silent(share: float, words: str = "") -> None:
 
 
 class CompiledModel(NamedTuple):
-    """A compiled model, read back from its text. of_rows: svm-scale's warnings."""
+    """A compiled model, read back from its text."""
 
     model: "Model"
     size: int
-    target: float
+    target: float  # the option, or 0
     warning: "str | None"
-    of_rows: "tuple[str, ...]" = ()
+    of_rows: "tuple[str, ...]" = ()  # svm-scale's warnings
 
 
 def compile_source(

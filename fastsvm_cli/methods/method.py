@@ -88,18 +88,14 @@ class Made(NamedTuple):
 
 
 class SourceModel:
-    """LIBSVM model to compile. size: bytes of its file, decompressed. fingerprint: of these."""
+    """LIBSVM model to compile; size and fingerprint are of its file, decompressed."""
 
     def __init__(self, model: "ExactModel", size: int, fingerprint: str):
         self.model, self.size, self.fingerprint = model, size, fingerprint
 
 
 class Run:
-    """A compilation, and what its steps have found.
-
-    source: None where rows alone are compiled. folding: the scaling of the range file, if it goes into the model's
-    numbers. applied: scalings of rows, whose warnings are due.
-    """
+    """A compilation, and what its steps have found. Without a source, rows alone are compiled."""
 
     made: Any
     size: int
@@ -108,9 +104,9 @@ class Run:
         self, method: "Method", options: Any, source: "SourceModel | None" = None, rows: "list[Chunk] | None" = None
     ):
         self.method, self.options, self.source, self.rows = method, options, source, rows
-        self.scaling: Scaling | None = None
-        self.folding: ScalingToFold | None = None
-        self.applied: list[Scaling] = []
+        self.scaling: Scaling | None = None  # of the range file
+        self.folding: ScalingToFold | None = None  # the same, if it goes into the model's numbers
+        self.applied: list[Scaling] = []  # to rows: their warnings are due
 
     @property
     def exact(self) -> "ExactModel":
@@ -173,21 +169,16 @@ class Run:
 
 
 class Attempt(NamedTuple):
-    """A method with options, to try on a model.
-
-    options: by long name, _ for -; True for a flag. rank: in the order of trying. gain: estimated limit of the exact
-    model's time over the compiled one's. seconds: estimated, to compile. calibrated: budget that the method keeps by
-    its own test of the rows, or 0. skipped: the reason.
-    """
+    """A method with options, to try on a model."""
 
     command: str
-    options: "dict[str, Any]"
-    rank: int = 5
-    gain: float = inf
-    seconds: float = 0.0
-    exact: bool = False
-    calibrated: float = 0.0
-    skipped: "str | None" = None
+    options: "dict[str, Any]"  # by long name, with _ for -; True for a flag
+    rank: int = 5  # in the order of trying
+    gain: float = inf  # estimated limit of the exact model's time over the compiled one's
+    seconds: float = 0.0  # estimated, to compile
+    exact: bool = False  # as with --exact
+    calibrated: float = 0.0  # budget that the method keeps by its own test of the rows
+    skipped: "str | None" = None  # the reason
 
     @property
     def name(self) -> str:
@@ -202,15 +193,12 @@ class Attempt(NamedTuple):
 
 
 class Setting(NamedTuple):
-    """Facts that a search starts from. rows: number to calibrate on.
-
-    ratio: gamma / gamma_MAX about the support vectors' mean; 0 for kernels other than RBF.
-    """
+    """Facts that a search starts from."""
 
     budget: "Budget"
-    ratio: float
-    rows: int
-    max_bytes: float
+    ratio: float  # gamma / gamma_MAX about the support vectors' mean; 0 for kernels other than RBF
+    rows: int  # to calibrate on
+    max_bytes: float  # of a compiled model
 
     @property
     def promising(self) -> bool:
@@ -226,16 +214,13 @@ class Method:
     """A compilation method.
 
     A new one is a module here whose METHOD is an instance of a subclass, and a name in METHODS.
-
-    kinds: of its models. variants: Python names, with the options they imply. better: ways to improve agreement, in
-    Python's words. command_only: options that Python lacks.
     """
 
     name: str
-    kinds: "tuple[str, ...]"
+    kinds: "tuple[str, ...]"  # of its models
     Options: "type[MethodOptions]"
-    variants: ClassVar["dict[str, dict[str, str]]"] = {}
-    better: str
+    variants: ClassVar["dict[str, dict[str, str]]"] = {}  # Python names, with the options they imply
+    better: str  # ways to improve agreement, in Python's words
     command_only = frozenset({"scale_file", "y_scale_file", "plot_file", "quiet"})
 
     @property

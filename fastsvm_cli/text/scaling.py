@@ -15,7 +15,7 @@ class Affine:
 
 
 class Scaling:
-    """Scaling of one reading of rows. texts: of the range file, and the labels' file. entries: counts."""
+    """Scaling of one reading of rows, by the texts of a range file, and a labels' file."""
 
     def __init__(self, path: str, native: "_native.Scaling", texts: "tuple[bytes, ...]"):
         self.path, self.native, self.texts = path, native, texts

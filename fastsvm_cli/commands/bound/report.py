@@ -29,16 +29,16 @@ if TYPE_CHECKING:
 
 
 class Drawn(NamedTuple):
-    """Certified model whose proven rows --plot draws. degree: 0 without an expansion. size: of its file."""
+    """Certified model whose proven rows --plot draws."""
 
     words: str
-    degree: int
-    size: int
+    degree: int  # 0 without an expansion
+    size: int  # of its file
     seen: ProvenRows
 
 
 class Reading:
-    """How `bound` reads data files, and what it has read. sampled: at most ROWS evenly spread rows per data file."""
+    """How `bound` reads data files, and what it has read."""
 
     def __init__(self, options: "BoundOptions", progress: Progress):
         self.options, self.progress, self.scaling = options, progress, read_scale_file(options.scale_file)
@@ -50,7 +50,7 @@ class Reading:
         )
         self.models: list[Model] = []
         self.drawn: list[Drawn] = []
-        self.sampled: list[_native.Chunk] = []
+        self.sampled: list[_native.Chunk] = []  # at most ROWS evenly spread rows of each data file
 
 
 def bound_report(reading: Reading) -> dict:

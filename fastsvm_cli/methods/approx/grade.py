@@ -26,7 +26,7 @@ MOST_BYTES, MOST_SECONDS = 64e6, 30.0
 
 
 class Expanded:
-    """A certified expansion; model is None if `skipped`, a reason. size: bytes of its file."""
+    """A certified expansion."""
 
     def __init__(self, degree: int, model: "Model | None", size: int, skipped: "str | None" = None):
         self.degree, self.model, self.size, self.skipped = degree, model, size, skipped

@@ -29,17 +29,13 @@ _TRAINED = 1 / 3
 
 
 class Calibration(NamedTuple):
-    """A cascade, and its test.
-
-    shares: of the tested rows, per stage, then of the exact model. gain: the exact model's time over the cascade's,
-    measured with reading. warning: why the guarantee fails for other rows.
-    """
+    """A cascade, and its test."""
 
     model: Model
-    shares: "list[float]"
-    evaluations: float
-    gain: float
-    warning: "str | None"
+    shares: "list[float]"  # of the tested rows, by stage, the exact model last
+    evaluations: float  # of the kernel, a row
+    gain: float  # the exact model's time over the cascade's, with reading
+    warning: "str | None"  # why the guarantee fails for other rows
 
 
 def calibrate(

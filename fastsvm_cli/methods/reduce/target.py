@@ -117,16 +117,12 @@ _PATIENCE = 10.0  # estimated seconds of final descents, after which no smaller 
 
 
 class Seen(NamedTuple):
-    """Comparison of a reduced set with the model on rows.
-
-    share: of labels that differ; regression: root mean square difference over the standard deviation of the exact
-    values, `high` the upper end of its 95 % interval, `changed` None.
-    """
+    """Comparison of a reduced set with the model on rows."""
 
     rows: int
     different: int
-    share: float
-    high: float
+    share: float  # of labels that differ; regression: root mean square difference, in standard deviations
+    high: float  # regression: upper end of the share's 95 % interval
     changed: "Changed | None"
 
     def within(self, budget: float, confidence: float) -> bool:
@@ -138,19 +134,14 @@ class Seen(NamedTuple):
 
 
 class Sample(NamedTuple):
-    """Rows on which a target was decided.
-
-    seen: the result on them. bound: of the share among rows drawn like these, with CONFIDENCE: the target, or the least
-    that so few rows show. held: support vectors among them. bound and `measured`, the rows, are None if only support
-    vectors are known. whole: no smaller set passed.
-    """
+    """Rows on which a target was decided."""
 
     target: float
-    seen: Seen
-    bound: "float | None"
-    held: int
-    measured: "_native.Chunk | None"
-    whole: bool
+    seen: Seen  # the result on them
+    bound: "float | None"  # share with CONFIDENCE: the target, or the least that these rows show
+    held: int  # support vectors among them
+    measured: "_native.Chunk | None"  # None, as the bound, if only support vectors are known
+    whole: bool  # no smaller set passed
 
     @property
     def shortfall(self) -> "str | None":
