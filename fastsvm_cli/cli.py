@@ -73,10 +73,10 @@ def _show_warning(message: "Warning | str", category: "type[Warning]", *where: A
 
 
 def main(failure: "Exception | None" = None) -> None:
-    """Run the command.
+    """Run the command. failure: the error in which the core's run of it ended.
 
-    failure: the error in which the core's run of it ended. Exit codes: 0 success, 1 error, 2 wrong usage, 3 a given
-    limit is exceeded, 128 + signal number. A closed pipe is 0: its reader has read enough.
+    Exit codes: 0 success, 1 error, 2 wrong usage, 3 a given limit is exceeded, 128 + signal number. A closed pipe is 0:
+    its reader has read enough.
     """
     warnings.showwarning = _show_warning
     try:

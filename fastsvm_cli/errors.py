@@ -31,13 +31,7 @@ def spelled(name: str, value: str = "") -> str:
 
 
 class FastsvmError(Exception):
-    """Base of all errors that a user can fix.
-
-    Parameters
-    ----------
-    message : str
-        The message. Each character that is not printable becomes "?".
-    """
+    """Base of all errors that a user can fix. Characters of the message that are not printable become "?"."""
 
     _given: "tuple[object, ...]" = ()  # arguments of a subclass
 
@@ -54,23 +48,9 @@ class FastsvmWarning(UserWarning):
 
 
 class DataFormatError(FastsvmError, ValueError):
-    """Malformed line of a data file.
+    """Malformed line of a data file. The message is `path:line: why`.
 
-    The message is `path:line: why`.
-
-    Parameters
-    ----------
-    path : str
-        The path of the file; "-" for standard input.
-    line : int
-        The number of the line.
-    why : str
-        The reason.
-
-    Attributes
-    ----------
-    path, line, why
-        The parameters.
+    The attributes are the file's `path`, "-" for standard input, the number of the `line`, and the reason, `why`.
     """
 
     def __init__(self, path: str, line: int, why: str):
@@ -79,23 +59,10 @@ class DataFormatError(FastsvmError, ValueError):
 
 
 class ModelFormatError(FastsvmError, ValueError):
-    """Unusable model file, or an estimator that cannot be used.
+    """Unusable model file, or an estimator that cannot be used. The message is `path: why` or `path:line: why`.
 
-    The message is `path: why` or `path:line: why`.
-
-    Parameters
-    ----------
-    path : str
-        The path of the file, "-" for standard input, or the name of the estimator's class.
-    why : str
-        The reason.
-    line : int, default=None
-        The number of the line.
-
-    Attributes
-    ----------
-    path, line, why
-        The parameters.
+    The attributes are the file's `path`, "-" for standard input, or the name of the estimator's class; the reason,
+    `why`; and the number of the `line`, or None.
     """
 
     def __init__(self, path: str, why: str, line: "int | None" = None):
@@ -106,17 +73,7 @@ class ModelFormatError(FastsvmError, ValueError):
 class RowError(FastsvmError, ValueError):
     """Row of a chunk that a model cannot evaluate.
 
-    Parameters
-    ----------
-    row : int
-        The number of the row in the chunk, from 0.
-    why : str
-        The reason.
-
-    Attributes
-    ----------
-    row, why
-        The parameters.
+    The attributes are its number in the chunk, `row`, from 0, and the reason, `why`.
     """
 
     def __init__(self, row: int, why: str):
@@ -127,17 +84,7 @@ class RowError(FastsvmError, ValueError):
 class MissingPackageError(FastsvmError, ImportError):
     """Package that is missing, or that does not load.
 
-    Parameters
-    ----------
-    package : str
-        The name of the package.
-    why : str
-        The reason.
-
-    Attributes
-    ----------
-    name : str
-        The name of the package.
+    Its name, `package`, is the attribute `name`; `why` is the reason.
     """
 
     def __init__(self, package: str, why: str):
@@ -148,23 +95,15 @@ class MissingPackageError(FastsvmError, ImportError):
 class FileError(FastsvmError, OSError):
     """File that cannot be read or written.
 
-    The message is `path: why`. An error of the system is also one of Python's class for it, as FileNotFoundError.
+    The message is `path: why`. An error of the system is also one of Python's class for it, as FileNotFoundError, and
+    has its `errno`, `strerror` and `filename`.
 
     Parameters
     ----------
     path : str
         The path of the file; "-" for standard input.
     error : OSError or str
-        The reason. A FileError is returned as it is.
-
-    Attributes
-    ----------
-    path : str
-        The path of the file.
-    cause : OSError or str
-        The reason.
-    errno, strerror, filename
-        The number, the reason and the path, as in OSError.
+        The reason, the attribute `cause`. A FileError is returned as it is.
     """
 
     def __new__(cls, path: str, error: "OSError | str") -> "FileError":
@@ -190,7 +129,6 @@ class FileError(FastsvmError, OSError):
 
 @cache
 def _kind(system: "type[BaseException]") -> "type[FileError]":
-    """Return the class of a FileError that is also this class of Python's."""
     return FileError if system is OSError else type("FileError", (FileError, system), {"__module__": __name__})
 
 

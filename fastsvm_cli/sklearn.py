@@ -25,14 +25,6 @@ __all__ = ["CompiledOneClassSVM", "CompiledSVC", "CompiledSVR", "patch", "patche
 
 
 class _Compiled(MetaEstimatorMixin, BaseEstimator):
-    """Base of the estimators.
-
-    estimator: unfitted; None: scikit-learn's default. method, options (a dictionary): as in compile; "auto", and
-    "border" for one class, get the training rows. Progress is shown only with the option on_progress.
-
-    After fit: estimator_ (fitted), compiled_ (FastSVM), n_features_in_, feature_names_in_.
-    """
-
     def __init__(self, estimator=None, *, method="exact", options=None):
         self.estimator = estimator
         self.method = method
@@ -62,40 +54,14 @@ class _Compiled(MetaEstimatorMixin, BaseEstimator):
         return self
 
     def predict(self, X):
-        """Predict with the compiled model.
+        """Predict the classes or values of rows `X`, (n_samples,), by the compiled model, as `FastSVM.predict`.
 
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            The rows.
-
-        Returns
-        -------
-        y : ndarray of shape (n_samples,)
-            The classes or values; for one class +1 (inlier) or -1.
-
-        Raises
-        ------
-        NotFittedError
-            If the estimator is not fitted.
-        ValueError, TypeError
-            If `X` is invalid, as in `FastSVM.predict`.
+        Before `fit`, all methods raise NotFittedError.
         """
         return self._fitted().predict(X)
 
     def agreement(self, X):
-        """Compare the answers of the compiled model with those of the trained estimator.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            The rows.
-
-        Returns
-        -------
-        agreement : Agreement
-            Numbers of rows, and of rows whose answers differ.
-        """
+        """Compare the answers to rows `X` with those of the trained estimator, as `FastSVM.agreement`."""
         return self._fitted().agreement(X, self.estimator_)
 
     def _fitted(self):
@@ -143,12 +109,6 @@ class CompiledSVC(ClassifierMixin, _Compiled):
     feature_names_in_ : ndarray of shape (n_features_in_,)
         The column names. Only if the training rows had some.
 
-    See Also
-    --------
-    CompiledSVR : The same for regression.
-    CompiledOneClassSVM : The same for one class.
-    fastsvm_cli.compile : Compile a fitted estimator.
-
     Examples
     --------
     >>> from sklearn.datasets import load_iris
@@ -163,8 +123,6 @@ class CompiledSVC(ClassifierMixin, _Compiled):
 
     def fit(self, X, y, **fit_params):
         """Train a clone of the estimator, then compile it.
-
-        Errors of the estimator's `fit` are raised, too.
 
         Parameters
         ----------
@@ -184,7 +142,7 @@ class CompiledSVC(ClassifierMixin, _Compiled):
         ------
         ValueError
             If the estimator's `fit` raises it, with a message that names the `fit_params` if any, or `options` are
-            invalid.
+            invalid. Other errors of that `fit` are raised unchanged.
         TypeError
             If `options` has an unknown option.
         ModelFormatError
@@ -195,215 +153,59 @@ class CompiledSVC(ClassifierMixin, _Compiled):
         return self
 
     def decision_function(self, X):
-        """Compute decision values with the compiled model.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            The rows.
-
-        Returns
-        -------
-        values : ndarray of shape (n_samples,), (n_samples, n_classes) or (n_samples, n_pairs)
-            For two classes a value per row, positive for the second class; else columns by the estimator's
-            `decision_function_shape`.
-        """
+        """Compute the decision values of rows `X` by the compiled model, as `FastSVM.decision_function`."""
         return self._fitted().decision_function(X)
 
     @available_if(lambda self: _knows_probabilities(self))
     def predict_proba(self, X):
-        """Compute the probabilities of the classes with the compiled model.
+        """Compute the probabilities of rows `X`, (n_samples, n_classes), with columns as `classes_`.
 
         The method exists only if the estimator has probabilities.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            The rows.
-
-        Returns
-        -------
-        probabilities : ndarray of shape (n_samples, n_classes)
-            A column per class, in the order of `classes_`.
         """
         return self._fitted().predict_proba(X)
 
     @available_if(lambda self: _knows_probabilities(self))
     def predict_log_proba(self, X):
-        """Compute the logarithms of the probabilities of the classes.
-
-        The method exists only if the estimator has probabilities.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            The rows.
-
-        Returns
-        -------
-        log_probabilities : ndarray of shape (n_samples, n_classes)
-            The logarithms of the result of `predict_proba`.
-        """
+        """Compute the logarithms of `predict_proba`, (n_samples, n_classes). It exists where `predict_proba` does."""
         return np.log(self.predict_proba(X))
 
 
 class CompiledSVR(RegressorMixin, _Compiled):
     """Regressor that trains an SVR and predicts with the compiled model.
 
-    Parameters
-    ----------
-    estimator : estimator, default=None
-        The unfitted SVR or NuSVR, or a pipeline or meta-estimator of it. None means SVR().
-    method : str, default="exact"
-        The method of `compile`. "auto" measures on the training rows.
-    options : dict, default=None
-        The options of `compile`. Progress is shown only with the option `on_progress`.
-
-    Attributes
-    ----------
-    estimator_ : estimator
-        The fitted estimator.
-    compiled_ : FastSVM
-        The compiled model.
-    n_features_in_ : int
-        Number of features of the training rows.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        The column names. Only if the training rows had some.
-
-    See Also
-    --------
-    CompiledSVC : The same for classification.
+    Its parameters and attributes are those of `CompiledSVC`, but for `classes_`. The default estimator is SVR().
     """
 
     _default = svm.SVR
 
     def fit(self, X, y, **fit_params):
-        """Train a clone of the estimator, then compile it.
-
-        Errors of the estimator's `fit` are raised, too.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            The training rows.
-        y : array-like of shape (n_samples,)
-            The values.
-        **fit_params
-            The parameters of the estimator's `fit`, such as `sample_weight`.
-
-        Returns
-        -------
-        self : CompiledSVR
-            The fitted object.
-
-        Raises
-        ------
-        ValueError
-            If the estimator's `fit` raises it, with a message that names the `fit_params` if any, or `options` are
-            invalid.
-        TypeError
-            If `options` has an unknown option.
-        ModelFormatError
-            If the method refuses the model.
-        """
+        """Train a clone of the estimator on values `y`, (n_samples,), then compile it, as `CompiledSVC.fit`."""
         return self._fit(X, y, fit_params)
 
 
 class CompiledOneClassSVM(OutlierMixin, _Compiled):
     """Outlier detector that trains a OneClassSVM and predicts with the compiled model.
 
-    Parameters
-    ----------
-    estimator : estimator, default=None
-        The unfitted OneClassSVM, or a pipeline that ends with one. None means OneClassSVM().
-    method : str, default="exact"
-        The method of `compile`. "auto" measures on the training rows, and "border" takes them as its option `data`,
-        unless `options` has another.
-    options : dict, default=None
-        The options of `compile`. Progress is shown only with the option `on_progress`.
-
-    Attributes
-    ----------
-    estimator_ : estimator
-        The fitted estimator.
-    compiled_ : FastSVM
-        The compiled model.
-    offset_ : float
-        The offset of the decision values from `score_samples`.
-    n_features_in_ : int
-        Number of features of the training rows.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        The column names. Only if the training rows had some.
-
-    See Also
-    --------
-    CompiledSVC : The same for classification.
+    Its parameters and attributes are those of `CompiledSVC`, with `offset_`, that of the decision values from
+    `score_samples`, instead of `classes_`. The default estimator is OneClassSVM(). The method "border" takes the
+    training rows as its option `data`, unless `options` has another.
     """
 
     _default = svm.OneClassSVM
 
     def fit(self, X, y=None, **fit_params):
-        """Train a clone of the estimator, then compile it.
-
-        Errors of the estimator's `fit` are raised, too.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            The training rows.
-        y : object, default=None
-            Ignored by OneClassSVM.
-        **fit_params
-            The parameters of the estimator's `fit`, such as `sample_weight`.
-
-        Returns
-        -------
-        self : CompiledOneClassSVM
-            The fitted object.
-
-        Raises
-        ------
-        ValueError
-            If the estimator's `fit` raises it, with a message that names the `fit_params` if any, or `options` are
-            invalid.
-        TypeError
-            If `options` has an unknown option.
-        ModelFormatError
-            If the method refuses the model.
-        """
+        """Train a clone of the estimator, then compile it, as `CompiledSVC.fit`. OneClassSVM ignores `y`."""
         self._fit(X, y, fit_params)
         fast: Any = self.compiled_
         self.offset_ = (fast if hasattr(fast, "offset_") else fast[-1]).offset_
         return self
 
     def decision_function(self, X):
-        """Compute decision values with the compiled model.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            The rows.
-
-        Returns
-        -------
-        values : ndarray of shape (n_samples,)
-            The values, positive for inliers.
-        """
+        """Compute the decision values of rows `X`, (n_samples,), positive for inliers."""
         return self._fitted().decision_function(X)
 
     def score_samples(self, X):
-        """Compute decision values without their offset.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            The rows.
-
-        Returns
-        -------
-        scores : ndarray of shape (n_samples,)
-            The result of `decision_function` plus `offset_`.
-        """
+        """Compute `decision_function` plus `offset_`, (n_samples,)."""
         return self._fitted().score_samples(X)
 
 

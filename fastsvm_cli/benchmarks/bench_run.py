@@ -35,8 +35,7 @@ class Case:
     """Program or model that is measured, a row of the tables.
 
     role: "reference" (svm-predict; libsvm), "start-up", "exact", "compiled", or "program": fastsvm-predict with the
-    model of `of`. words: options of predict; rows_file: its rows. size: of the model file. facts: of facts_of. changed:
-    output lines that differ from the reference's. failed: reason. note: words after the name.
+    model of `of`.
     """
 
     def __init__(self, name: str, role: str, path: "str | None" = None):
@@ -46,8 +45,8 @@ class Case:
         self.end_to_end: Timed | None = None
         self.scoring: Timed | None = None
         self.quality: Quality | None = None
-        self.changed: Changed | None = None
-        self.failed: str | None = None
+        self.changed: Changed | None = None  # lines of its output that differ from the reference's
+        self.failed: str | None = None  # the reason
         self.of: Case | None = None
         self.words: list[str] = []
         self.rows_file: str | None = None
@@ -64,9 +63,8 @@ class Case:
 class Bench:
     """Programs and models measured side by side on a test file's rows, each as a Case.
 
-    exact_file: LIBSVM model to compare with. folder: for temporary files. threads: 0 for all. fastsvm: words that start
-    this program. svm_predict: that program, or None. scaling: of the rows, or None: their models get a scaled file, and
-    no time includes scaling. Raises DataFormatError, ModelFormatError and FileError.
+    fastsvm: words that start this program. scaling: of the rows: their models get a scaled file, and no time includes
+    scaling.
     """
 
     def __init__(
@@ -109,10 +107,7 @@ class Bench:
     # ---- cases
 
     def add_references(self, *, libsvm: bool) -> None:
-        """Add the cases of svm-predict and LIBSVM (in this process if `libsvm`), and of an empty file.
-
-        The latter time the start of a process.
-        """
+        """Add svm-predict, LIBSVM (in this process if `libsvm`), and both on an empty file: the start of a process."""
         program = [] if self._svm_predict is None else [self._svm_predict]
         if program:
             self._add_process("svm-predict", "reference", program, self._rows_file)
@@ -141,10 +136,7 @@ class Bench:
         return case
 
     def add_model(self, path: str, *, name: "str | None" = None, role: str = "compiled") -> "list[Case]":
-        """Add a model file as a case or, if certified with this exact model, two, with `predict --exact`; return them.
-
-        name: default: the file's. role: as in Case.
-        """
+        """Add a model file as a case or, if certified with this exact model, two, with `predict --exact`."""
         name = name or os.path.basename(path)
         if any(case.name == name for case in self.cases):
             name = path
@@ -207,7 +199,7 @@ class Bench:
         self._process(case, [*self._fastsvm, "predict", *case.words], case.rows_file)
 
     def add_program(self, of: Case, program: str) -> Case:
-        """Add and return a case that predicts with the model of `of` by fastsvm-predict, at the path `program`."""
+        """Add and return a case that predicts with the model of `of` by the fastsvm-predict at `program`."""
         case = Case(f"{of.name}, fastsvm-predict", "program", of.path)
         case.of = of
         self.cases.append(case)
@@ -224,7 +216,7 @@ class Bench:
         return of
 
     def _of_exact(self, found: Quality) -> Quality:
-        """Labels are the exact model's; values, of two models, are not compared."""
+        # Values of two models are not compared.
         out = Quality()
         out.rows, out.proven, out.score = found.rows, found.proven, self.answers.score
         out.largest = out.mean = float("nan")
@@ -249,7 +241,7 @@ class Bench:
         return case
 
     def _run(self, command: "list[str]") -> None:
-        """Run a command. Raises RuntimeError with its last error line."""
+        # The last line of standard error says why a command failed.
         environment = {**os.environ, **({"OMP_NUM_THREADS": str(self.threads)} if self.threads else {})}
         code, printed = run_process(command, environment=environment, on_wait=self.on_wait)
         if code:
@@ -276,7 +268,7 @@ class Bench:
         on_run: "Callable",
         on_begin: "Callable[[Timed, int], None]" = lambda case, round: None,
     ) -> None:
-        """Time the cases in turn by a clock, END_TO_END or SCORING; other arguments: as in timing.interleave."""
+        """Time the cases in turn by a clock; other arguments: as in timing.interleave."""
         interleave(self.timed(cases, clock), runs, most_seconds, on_run, on_begin)
         if clock == END_TO_END:
             self.compare_outputs()
@@ -290,7 +282,7 @@ class Bench:
                     case.failed = timed.failed
 
     def compare_outputs(self) -> None:
-        """Set Case.changed, against svm-predict's labels, else the exact model's; not for regression."""
+        """Set Case.changed, against svm-predict's labels, else the exact model's."""
         if self.model.header.regression:
             return
         reference = next(
@@ -333,7 +325,7 @@ class Bench:
         return (1.0, 0.0) if case is reference else speed_up(theirs, mine)
 
     def changed(self, case: Case) -> "Changed | None":
-        """Return the labels that differ in output files, else in memory; None for regression."""
+        """Return the labels that differ in output files, else in memory."""
         if case.changed is not None:
             return case.changed
         return case.quality.changed if case.quality is not None else None
@@ -360,7 +352,7 @@ class Bench:
 
 
 def facts_of(model: Model) -> "dict[str, str | int | None]":
-    """Return a model's kind ("reduced" for a reduced set), and an expansion's degree and centers of a function."""
+    """Return a model's kind ("reduced" for a reduced set), and an expansion's degree and centers."""
     expansions = getattr(model, "expansions", None)
     return {
         "kind": "reduced" if model.reduced else model.kind,

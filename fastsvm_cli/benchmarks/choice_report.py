@@ -51,7 +51,7 @@ def _number(seconds: float) -> str:
 
 
 def reason(choice: Choice, name: "str | None" = None) -> str:
-    """Say why the model was picked. name: of the model; None for its own."""
+    """Say why the model was picked. name: None for its own."""
     picked, tried = choice.picked, sum(not each.failed for each in choice.entrants)
     within = f"within {percent(choice.budget.share)}"
     if picked is choice.exact:
@@ -91,7 +91,7 @@ def _differ(entrant: Entrant) -> str:
 def commands(
     choice: Choice, test_file: str, exact_file: str, scaling: "Scaling | None", keep: "str | None"
 ) -> "list[str]":
-    """Return the shell commands that compile the picked model, into `keep` if not None, and predict with it."""
+    """Return the shell commands that compile the picked model, into `keep`, and predict with it."""
     picked, rows, out = choice.picked, test_file, []
     path = exact_file if picked is choice.exact else keep or "fast.model"
     if scaling is not None:  # fastsvm-predict scales no rows
@@ -111,7 +111,7 @@ def _made_by(entrant: Entrant, test_file: str) -> "list[str] | None":
 
 
 def table(choice: Choice, everything: bool, width: int) -> Table:
-    """Return the models, the fastest first, all if `everything`, for a screen of `width` columns."""
+    """Return the models, the fastest first, all if `everything`."""
     regression = choice.exact.changed is None
     out = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_edge=False)
     differ = (
@@ -160,8 +160,6 @@ def ordered(choice: Choice) -> "list[Entrant]":
 
 
 def _most_telling(choice: Choice, entrants: "list[Entrant]") -> "list[Entrant]":
-    """Return the picked and the exact model, those within the budget, then those nearest to it."""
-
     def key(entrant: Entrant) -> "tuple[bool, bool, float]":
         gain = choice.gain(entrant)
         return entrant not in (choice.picked, choice.exact), not entrant.within, -gain[0] if gain else entrant.share

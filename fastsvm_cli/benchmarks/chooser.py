@@ -1,8 +1,8 @@
 """Choose the fastest model within a budget: compile, compare, and time what every method proposes.
 
 Methods' searches (`Method.search`) propose attempts, each from the results before it; the most promising is next. A
-model is compared on a sample first, and timed on few rows: if surely over the budget, or no longer the fastest, it goes
-no further. The others are timed in a race.
+model that a sample shows to be over the budget, or few rows to be slower than another, goes no further. The others are
+timed in a race.
 """
 
 import time
@@ -46,19 +46,19 @@ _SHORT_FILE, _READINGS = 0.2, 4
 
 
 class Rows(Protocol):
-    """The rows of a choice. reading: processor seconds of a row before its prediction, one thread."""
+    """The rows of a choice."""
 
     count: int
-    reading: float
+    reading: float  # processor seconds of a row before its prediction, one thread
 
     def sample(self, numbers: "list[int]") -> "Rows":
-        """Return these rows alone."""
+        """Return these rows."""
 
     def chunk(self) -> _native.Chunk:
-        """Return the rows, for methods that calibrate on them."""
+        """Return all rows, to calibrate on."""
 
     def answers(self, model: Model, exact: bool, numbers: "list[int] | None" = None) -> np.ndarray:
-        """Return labels, or values of a regression, of all rows or these. exact: as with ``--exact``."""
+        """Return labels, or values of a regression, of all rows or these, `exact` as with ``--exact``."""
 
     def predict(self, model: Model, exact: bool) -> None:
         """Predict all rows."""
@@ -68,7 +68,7 @@ class Rows(Protocol):
 
 
 class FileRows:
-    """`Rows` of a LIBSVM file, in memory. source: the exact model. Raises FileError and DataFormatError."""
+    """`Rows` of a LIBSVM file, in memory. source: the exact model."""
 
     def __init__(self, path: str, source: ExactModel, scaling: "Scaling | None" = None):
         self._path, self._source = path, source
@@ -85,7 +85,7 @@ class FileRows:
         self.reading = min(seconds) / self.count
 
     def sample(self, numbers: "list[int]") -> "FileRows":
-        """Return these rows alone."""
+        """Return these rows."""
         out = copy(self)
         out._rows, out.count = self._rows.select(numbers), len(numbers)
         return out
@@ -110,7 +110,7 @@ class FileRows:
         predict(Predictor(model, exact=fallback), rows, lambda lines: None, path=self._path)
 
     def proven(self, model: Model) -> int:
-        """Count the rows that a certified model proves."""
+        """Count the proven rows."""
         if model.header.regression:
             return 0
         undecided, task = 0, model.header.task()
@@ -120,31 +120,24 @@ class FileRows:
 
 
 class Entrant:
-    """A model under comparison.
-
-    attempt: None for the exact model. changed: labels that differ from the exact ones; None for regression, and where a
-    sample decided; sample: its labels. share: of labels that differ; regression: root mean square difference over the
-    standard deviation. upper: the share's bound; the budget of a calibrated model; 0 where proven. largest: difference
-    of a regression, in that unit. timings: seconds a row. why: reason that it is over the budget or not compared;
-    `failed`: no model was made.
-    """
+    """A model under comparison; without an attempt, the exact one."""
 
     def __init__(self, name: str, model: "Model | None" = None, attempt: "Attempt | None" = None, exact: bool = False):
         self.name, self.model, self.attempt, self.exact = name, model, attempt, exact
         self.compile_seconds: float | None = None
         self.size: int | None = None
-        self.changed: Changed | None = None
+        self.changed: Changed | None = None  # None for regression, and where a sample decided
         self.sample: Changed | None = None
-        self.share = self.upper = inf
-        self.largest: float | None = None
+        self.share = self.upper = inf  # of labels that differ (regression: relative_rms); its bound, 0 where proven
+        self.largest: float | None = None  # difference of a regression, in standard deviations
         self.facts: dict[str, str | int | None] = dict.fromkeys(("kind", "degree", "centers"))
         self.proven: int | None = None
-        self.within = self.failed = False
+        self.within = self.failed = False  # the budget; without a model
         self.why: str | None = None
         self.warning: str | None = None
-        self.timings = Timings()
+        self.timings = Timings()  # seconds a row
         self.count = 0
-        self.rough = inf
+        self.rough = inf  # seconds a row
         self._rows: Rows | None = None
         self._some: Rows | None = None
 
@@ -163,23 +156,18 @@ class Entrant:
 
 
 class Choice(NamedTuple):
-    """Result of a choice.
-
-    entrants: all but `exact`, in order of trying. picked: the fastest within the budget. gains: times the exact model's
-    speed, and its error, by timed entrant. waiting: attempts without time. reading: seconds a row. seconds: processor
-    time; limit, longest: permitted, possible. interrupted: by a signal, or None.
-    """
+    """Result of a choice."""
 
     exact: Entrant
-    entrants: "list[Entrant]"
+    entrants: "list[Entrant]"  # without `exact`, in order of trying
     picked: Entrant
-    waiting: "list[Attempt]"
+    waiting: "list[Attempt]"  # those without time
     budget: Budget
     rows: int
-    reading: float
-    seconds: float
-    limit: float
-    longest: float = inf
+    reading: float  # seconds a row
+    seconds: float  # of the processor, spent
+    limit: float  # seconds permitted
+    longest: float = inf  # seconds possible
     interrupted: "KeyboardInterrupt | None" = None
 
     @property
@@ -188,7 +176,7 @@ class Choice(NamedTuple):
         return self.exact.timings.median if len(self.exact.timings) else self.exact.rough
 
     def gain(self, entrant: Entrant) -> "tuple[float, float] | None":
-        """Return the exact model's time a row over the entrant's, with reading, and its error; None if not timed."""
+        """Return the exact model's time a row over the entrant's, with reading, and its error."""
         if entrant is self.exact:
             return 1.0, 0.0
         if len(entrant.timings):
@@ -213,10 +201,7 @@ class _GivenUp(Exception):
 
 
 class Choosing:
-    """A search for the fastest model within a budget.
-
-    time_limit: processor seconds. max_bytes: of a model. on_result: receives each entrant.
-    """
+    """A search for the fastest model within a budget. time_limit: processor seconds."""
 
     def __init__(
         self,
@@ -313,7 +298,7 @@ class Choosing:
         return self._loses(self.exact.rough / attempt.gain)
 
     def _try(self, attempt: Attempt, left: float) -> "bool | None":
-        """Compile and compare; return whether the model is within the budget, or None without one."""
+        # The search learns whether the model is within the budget; None: there is no model.
         entrant = Entrant(attempt.name, attempt=attempt, exact=attempt.exact)
         if attempt.exact:
             entrant.name += ", --exact"
@@ -409,13 +394,12 @@ class Choosing:
     # ---- the fastest
 
     def _loses(self, rough: float) -> bool:
-        """Whether so many seconds a row are surely more than a known model's, by rough times."""
         known = [each.rough for each in (self.exact, *self.entrants) if each.within and each.model is not None]
         reading = self._rows.reading
         return reading + rough > _SURELY_SLOWER * (reading + min(known))
 
     def _pick(self, inside: "list[Entrant]") -> Entrant:
-        """Prefer the exact model if as fast; of equals, the one that changes fewest labels."""
+        # The exact model wins if it is as fast; among equals, the one that changes fewest labels.
         reading = self._rows.reading
 
         def seconds(each: Entrant) -> float:

@@ -26,22 +26,18 @@ _EVIDENT = 1.05
 
 
 class Candidate(NamedTuple):
-    """A measured model to pick from.
-
-    changed: share of labels that differ (regression: relative error). timings: by clock, the deciding one first, or
-    None.
-    """
+    """A measured model to pick from."""
 
     model: Any
-    changed: float
-    timings: "Sequence[Timings | None]"
+    changed: float  # share of labels; regression: relative error
+    timings: "Sequence[Timings | None]"  # by clock, the deciding one first
     exact: bool
 
 
 def pick(candidates: "Sequence[Candidate]") -> Any:
     """Return the fastest model; among equals, the one that changes fewest labels.
 
-    The exact model wins unless another is measurably faster; a later clock decides differences below noise.
+    The exact model wins unless another is measurably faster; a later clock decides within the noise.
     """
     clocks = min((len(each.timings) for each in candidates), default=0)
     noises = [_noise([each.timings[clock] for each in candidates]) for clock in range(clocks)]
@@ -68,8 +64,7 @@ def pick(candidates: "Sequence[Candidate]") -> Any:
 def within(bench: Bench, budget: Budget) -> "Case | None":
     """Return the timed model that `pick` chooses among those within the budget.
 
-    If finalists are timed by fastsvm-predict, only these count. In-memory times come second: start-up dominates
-    end-to-end times of small files.
+    In-memory times come second: start-up dominates end-to-end times of small files.
     """
     timed = _timed(bench, END_TO_END, ("exact", "compiled"))
     finals = [(case.of, timings) for case, timings in _timed(bench, END_TO_END, ("program",)) if case.of is not None]
@@ -84,7 +79,7 @@ def within(bench: Bench, budget: Budget) -> "Case | None":
 
 
 def finalists(bench: Bench, budgets: "Sequence[Budget]") -> "list[Case]":
-    """Return the models to time by fastsvm-predict: the exact one and, per budget, the fastest by either clock.
+    """Return the models to time by fastsvm-predict: the exact one and, per budget, the fastest.
 
     There, Python's start hides no difference.
     """
@@ -132,11 +127,8 @@ def _median(timings: "Timings | None") -> float:
 
 
 def _noise(timings: "Sequence[Timings | None]") -> "Callable[[Timings], float]":
-    """Return a function of a median's noise.
-
-    It is the spread of few runs, of many half the median's 95 % interval if they are normal, and at least the cases'
-    usual share: few runs may agree by chance.
-    """
+    # The noise of a median is the spread of few runs, of many half the median's 95 % interval if they are normal, and
+    # at least the cases' usual share: few runs may agree by chance.
     shares = [each.spread / each.median for each in timings if each is not None and each.median > 0]
     share = max(_LEAST_NOISE, median(shares) if shares else 0.0)
     return lambda own: max(own.spread, share * own.median) * min(1.0, _HALF_WIDTH / sqrt(len(own)))
@@ -150,10 +142,7 @@ class Conclusion(NamedTuple):
 
 
 def conclusion(bench: Bench, picked: "Case | None", budget: "Budget | None") -> Conclusion:
-    """Conclude. picked: fastest case within the budget, or None.
-
-    Without a budget, compare the fastest that change no label and at most DEFAULT_BUDGET.
-    """
+    """Conclude; without a budget, on the fastest that change no label and at most DEFAULT_BUDGET."""
     if budget is not None:
         where = f"within {percent(budget.share)}"
         if picked is None:
@@ -286,7 +275,7 @@ def class_words(each: ClassRows) -> str:
 
 
 def label_text(each: ClassRows) -> str:
-    """Return a class's label as the model file has it."""
+    """Return a class's label as in the model file."""
     return f"{each.label:.10g}" if isinstance(each.label, float) else str(each.label)
 
 

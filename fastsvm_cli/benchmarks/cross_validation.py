@@ -47,10 +47,9 @@ def cross_validate(
     seed: int = 0,
     on_progress: "Callable[[float, str], None] | None" = None,
 ) -> "list[Split]":
-    """Cross-validate C-SVMs with RBF kernels and their expansions, in stratified splits.
+    """Cross-validate C-SVMs with RBF kernels and their expansions, in stratified splits, with models in `folder`.
 
-    path: name of the data. folder: for models. Raises FileError unless labels are two or more whole numbers with
-    `splits` rows each.
+    Labels must be two or more whole numbers with `splits` rows each.
     """
     labels = np.concatenate([np.asarray(chunk.leading)[:, 0] for chunk in chunks])
     found, counts = np.unique(labels, return_counts=True)

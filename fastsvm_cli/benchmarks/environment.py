@@ -55,7 +55,7 @@ def run_process(
 ) -> "tuple[int, str]":
     """Run a process, which ends with this one; return its exit code and standard error.
 
-    environment: None for this process's. on_wait: called every half second. Raises OSError if it cannot start.
+    on_wait: called every half second.
     """
     process = None
     try:
@@ -90,7 +90,7 @@ def _heard(process: "subprocess.Popen", on_wait: "Callable[[], None] | None") ->
 
 
 class LibsvmScoring:
-    """LIBSVM's own prediction of the rows that `take` selects. Raises ValueError for an unreadable model."""
+    """LIBSVM's own prediction of the rows that `take` selects."""
 
     def __init__(self, path: str, chunks: "list[_native.Chunk]"):
         from libsvm import svm

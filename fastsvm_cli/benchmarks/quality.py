@@ -18,19 +18,14 @@ _ROUNDING = 1e-9
 
 
 class Quality:
-    """Comparison of a model's answers with the exact model's.
-
-    changed: labels that differ; None for regression. largest, mean: of |f - f_exact| over rows and pairs; squares,
-    fourths: sums of its powers; nan if not comparable. proven: rows; None without radii. score: sums for svm-predict's
-    summary.
-    """
+    """Comparison of a model's answers with the exact model's."""
 
     def __init__(self) -> None:
         self.rows = 0
         self.changed: Changed | None = None
-        self.largest = self.mean = self.squares = self.fourths = 0.0
-        self.proven: int | None = None
-        self.score = _native.Score()
+        self.largest = self.mean = self.squares = self.fourths = 0.0  # of |f - f_exact|; nan: unknown
+        self.proven: int | None = None  # rows; None without radii
+        self.score = _native.Score()  # for svm-predict's summary
 
     @property
     def rms(self) -> float:
@@ -114,8 +109,8 @@ class Answers:
 def quality(model: Model, exact: Answers, chunks: "list[_native.Chunk] | None" = None) -> Quality:
     """Compare a model with the exact one. chunks: rows in the model's own form.
 
-    Classes in another order, and a cascade, whose values are the exact model's, are compared by labels only. Raises
-    ValueError for other classes.
+    Classes must be the same. In another order, and of a cascade, whose values are the exact model's, only labels are
+    compared.
     """
     mine, theirs = model.header, exact.model.header
     if (sorted(mine.label or []), mine.pairs, mine.regression, mine.svm_type == "one_class") != (

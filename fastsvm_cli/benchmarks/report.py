@@ -188,10 +188,7 @@ def _fingerprint(path: "str | None") -> "str | None":
 
 
 def document(bench: Bench, machine: dict, picked: "Case | None", concluded: Conclusion) -> dict:
-    """Return a benchmark as plain values, for JSON and figures.
-
-    machine: of environment.describe. picked: by the budget, or None.
-    """
+    """Return a benchmark as plain values, for JSON and figures."""
     found = {
         "fastsvm": machine["fastsvm"],
         "machine": machine,
@@ -224,11 +221,7 @@ def shown(
     everything: bool = False,
     ascii_only: bool = False,
 ) -> "list[RenderableType]":
-    """Return the tables and sentences about a benchmark, for rich to print.
-
-    machine: of environment.describe. picked: by the budget, or None. width: of the screen. everything: all columns, and
-    `hidden` cases.
-    """
+    """Return the tables and sentences about a benchmark, for rich; `everything`: all columns, and `hidden` cases."""
     front, rows, beyond = unbeaten(bench), case_rows(bench), set() if everything else set(hidden(bench, picked))
     out: list[RenderableType] = []
 

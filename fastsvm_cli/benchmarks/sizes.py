@@ -23,18 +23,14 @@ _COMPILING = 0.7  # share of progress
 
 
 class Size(NamedTuple):
-    """A reduced set and its measurements.
-
-    distance: share of labels that differ; regression: relative_rms. seconds: median per row. distance_95, seconds_95:
-    95 % intervals. finished: after the final descent.
-    """
+    """A reduced set and its measurements."""
 
     vectors: int
-    distance: float
+    distance: float  # share of labels that differ; regression: relative_rms
     distance_95: "tuple[float, float]"
-    seconds: float
+    seconds: float  # of a row
     seconds_95: "tuple[float, float]"
-    finished: bool
+    finished: bool  # by the final descent
 
 
 class Sizes(NamedTuple):
@@ -55,10 +51,9 @@ def measure_sizes(
     how: "dict[str, Any]",
     on_progress: "Callable[[float, str], None]",
 ) -> Sizes:
-    """Measure a reduced set, `picked`, and up to seven smaller ones.
+    """Measure a reduced set, `picked`, and up to seven smaller ones, on `rows` or support vectors.
 
-    Final descents are left out if they would exceed a minute. rows: default: support vectors. how: of
-    compile_reduced_set.
+    Final descents are left out if they would exceed a minute.
     """
     chunks = [_unlabelled(chunk) for chunk in rows or [model.vectors]]
     most = picked.header.total_sv

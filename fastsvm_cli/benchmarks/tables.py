@@ -16,11 +16,11 @@ _LEAST_NAME = 20  # columns of names before a table is split
 
 
 class Row(NamedTuple):
-    """Row of a table: name, then cells. style: in rich's words."""
+    """Row of a table."""
 
     name: str
     cells: "Sequence[str]"
-    style: str = ""
+    style: str = ""  # rich's words
 
 
 def tables(
@@ -33,8 +33,7 @@ def tables(
 ) -> "list[Text | Table]":
     """Return titled tables, one per group, without empty rows and columns, or several if wider than `width`.
 
-    heads: of the name and the cells, on several lines where that saves a table. groups: each title, and its cells'
-    numbers.
+    heads: on several lines where that saves a table. groups: titles, and numbers of cells.
     """
     if not rows:
         return []
@@ -61,10 +60,7 @@ def tables(
 def _parts(
     columns: "Sequence[int]", cells: "Sequence[int]", names: "Sequence[str]", width_left: int
 ) -> "list[list[int]]":
-    """Divide columns among tables that fit the screen; return each one's columns.
-
-    cells, names: widths of cells, heads. width_left: beside the row's name.
-    """
+    # cells, names: widths of cells, heads. width_left: beside the row's name.
     parts: list[list[int]] = []
     left = 0
     for at in columns:

@@ -86,10 +86,7 @@ def speed_up(reference: Timings, other: Timings) -> "tuple[float, float]":
 
 
 class Timed:
-    """A function or process to time.
-
-    run: returns a divisor of the seconds (number of rows; 1 for a process). failed: why it stopped, or None.
-    """
+    """A function or process to time. run: returns a divisor of the seconds (number of rows; 1 for a process)."""
 
     def __init__(self, name: str, run: "Callable[[], float]"):
         self.name, self.run = name, run
@@ -106,10 +103,7 @@ class Timed:
 
 
 def seconds_left(cases: "list[Timed]", runs: int, most_seconds: float) -> "float | None":
-    """Estimate the remaining seconds, by each case's fastest run; None before every case has run twice.
-
-    A first run may read files from a disk.
-    """
+    """Estimate the remaining seconds, by each case's fastest run; None before every case has run twice."""
     left = 0.0
     for case in cases:
         if case.failed is not None:
@@ -132,7 +126,6 @@ def interleave(
     """Warm up cold cases, then run each `runs` times, in rounds.
 
     A case that would exceed `most_seconds` gets fewer runs, at least three; one that raises an Exception is dropped.
-    on_begin: receives (case, round). on_run: also the seconds over the divisor.
     """
     for round in range(WARM_UP, runs):
         if round != WARM_UP and all(

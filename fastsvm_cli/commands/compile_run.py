@@ -63,7 +63,7 @@ class CompileRun(Run):
 
 
 def run_command(method: "Method", parsed: "dict[str, Any]") -> CompileRun:
-    """Run a method's command up to its summary. parsed: click's values. Raises UsageError and FastsvmError."""
+    """Run a method's command up to its summary. parsed: click's values."""
     from fastsvm_cli.console.progress import Progress
     from fastsvm_cli.console.scaling import warn_of_scaling
     from fastsvm_cli.text.output import Output

@@ -109,7 +109,7 @@ def _sample_lines(sample: "Sample", data_file: "str | None") -> "Iterator[str]":
 
 
 def _tell_of_unknown(run: CompileRun, folding: "ScalingToFold") -> None:
-    """svm-scale drops features that the range file lacks; a LIBSVM model counts them."""
+    # svm-scale drops features that the range file lacks; a LIBSVM model counts them.
     from fastsvm_cli._native import used_indices
 
     known = set(folding.affine.features)

@@ -105,7 +105,7 @@ def agreement(
     chunks: "Iterable[_native.Chunk]",
     on_progress: "Callable[[float], None] | None" = None,
 ) -> Comparison:
-    """Predict rows with both models and compare. Scores require labelled rows."""
+    """Predict rows, labelled ones for scores, with both models and compare."""
     chunks = list(chunks)
     total = max(1, sum(chunk.rows for chunk in chunks))
     values = max(model.pairs, reference.pairs)
@@ -126,20 +126,16 @@ def agreement(
 
 
 class Trial:
-    """Gain over the exact model on `rows` rows, one thread.
-
-    evaluations: share of the exact model's kernel evaluations. speed_up: ratio of times.
-    """
+    """Gain over the exact model, one thread: share of its kernel evaluations, and ratio of times, on `rows` rows."""
 
     def __init__(self, rows: int, evaluations: float, speed_up: float):
         self.rows, self.evaluations, self.speed_up = rows, evaluations, speed_up
 
 
 def trial(model: Model, source: ExactModel, data: "_native.Chunk | None" = None) -> "Trial | None":
-    """Measure the gain on up to 1,000 evenly spread rows of `data`, else support vectors; None without any.
+    """Measure the gain on up to 1,000 evenly spread rows of `data`, else support vectors.
 
-    A classifier's support vectors are nearer to the border than most rows: models whose rows stop early gain less on
-    them.
+    Models whose rows stop early gain less on a classifier's support vectors, which are nearer to the border.
     """
     total = source.header.total_sv
     if not total or not model.pairs:
@@ -173,7 +169,7 @@ def gain_in_doubt(model: Model, source: ExactModel) -> "Trial | None":
 
 
 def agreement_with_exact(model: Model, source: ExactModel) -> "Comparison | None":
-    """Compare a compiled model with its source on the support vectors.
+    """Compare a compiled model with its source on support vectors.
 
     They are an evenly spread sample if all would take longer than reading the exact model.
     """
@@ -190,7 +186,6 @@ def spread(rows: _native.Chunk, most: int) -> _native.Chunk:
 
 
 def _seconds(model: Model, rows: _native.Chunk, out: _native.Decisions, precision: Precision) -> float:
-    """Return the least processor time of one thread, after runs that prepare the model."""
     times: list[float] = []
     before = _native.set_threads_here(1)
     try:

@@ -9,17 +9,7 @@ from fastsvm_cli._native import Header
 
 
 class ClassRows(NamedTuple):
-    """The rows of one class of the exact model.
-
-    Parameters
-    ----------
-    label : object
-        The class.
-    rows : int
-        Number of rows.
-    different : int
-        Number of rows that the other model labels differently.
-    """
+    """Numbers of rows that the exact model gives the class `label`, and of those labelled differently."""
 
     label: object
     rows: int
@@ -45,10 +35,8 @@ class Changed:
 
     Attributes
     ----------
-    rows : int
-        Number of rows.
-    different : int
-        Number of rows whose label differs.
+    rows, different : int
+        Number of rows, and of those whose label differs.
     classes : list of ClassRows
         The classes, by increasing label.
     """
@@ -79,41 +67,16 @@ class Changed:
         return self.worst.share if self.worst is not None else 0.0
 
     def within(self, limit: float) -> bool:
-        """Return whether no class's share exceeds a limit.
-
-        Parameters
-        ----------
-        limit : float
-            The largest permitted share.
-
-        Returns
-        -------
-        within : bool
-            Whether `largest_share` is at most `limit`.
-        """
+        """Return whether no class's share exceeds `limit`."""
         return self.largest_share <= limit  # overall is a mean of the classes'
 
     def too_small(self, limit: float) -> "list[ClassRows]":
-        """Return the classes in which one changed row exceeds a limit.
-
-        Parameters
-        ----------
-        limit : float
-            The largest permitted share.
-
-        Returns
-        -------
-        classes : list of ClassRows
-            The classes with fewer than 1 / `limit` rows; none if `limit` is 0.
-        """
+        """Return the classes in which one changed row exceeds `limit`: those with fewer than 1 / `limit` rows."""
         return [each for each in self.classes if limit > 0 and each.rows * limit < 1]
 
 
 def changed_labels(header: Header, labels: np.ndarray, differ: np.ndarray) -> "Changed | None":
-    """Return the labels that differ from those of the exact model with this header; None for regression.
-
-    labels, differ: (rows).
-    """
+    """Return the labels, (rows), that differ from the exact model's with this header; None for regression."""
     if header.regression:
         return None
     known = (-1.0, 1.0) if header.svm_type == "one_class" else map(float, header.label or ())

@@ -29,7 +29,7 @@ from fastsvm_cli.comparisons.sampled import upper_bound
 
 
 def rows_needed(budget: float, confidence: float, differing: int = 0) -> int:
-    """Return the fewest rows that show the budget if `differing` differ. Raises ValueError unless 0 < budget < 1."""
+    """Return the fewest rows that show the budget, 0 < budget < 1, if `differing` differ."""
     if not 0 < budget < 1:
         raise ValueError("expected a budget between 0 and 1")
     low, high = differing, differing + 1

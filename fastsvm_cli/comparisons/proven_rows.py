@@ -9,10 +9,7 @@ from fastsvm_cli.text.read_rows import smaller_chunks
 
 
 class ProvenRows:
-    """Rows proven by a certified model, and radii of all rows.
-
-    bins: of radii per octave. each_pair: count every pair's radius, not a row's largest. proven: 0 for regression.
-    """
+    """Rows proven by a certified model, and radii of all rows, or of each pair of every row."""
 
     def __init__(self, model: Model, bins: int = 32, each_pair: bool = False):
         self.model, self._each_pair = model, each_pair

@@ -1,7 +1,7 @@
 """Completion scripts for bash, zsh and fish, from the commands' options.
 
 TAB starts no Python. scripts/make_shell_files.py writes the installed scripts; _FASTSVM_COMPLETE=bash_source fastsvm
-prints one, as with other click programs.
+prints one.
 """
 
 import re
@@ -14,30 +14,26 @@ from fastsvm_cli.console.help_page import content, value_name
 
 
 class Value(NamedTuple):
-    """Value of an option or argument. name: in --help. words: choices. file: whether it names a file."""
+    """Value of an option or argument."""
 
-    name: str
-    words: "tuple[str, ...]" = ()
-    file: bool = False
+    name: str  # in --help
+    words: "tuple[str, ...]" = ()  # choices
+    file: bool = False  # whether it names a file
 
 
 class Completed(NamedTuple):
-    """A command as shells complete it.
-
-    options: spellings, value (None for a flag) and sentence of each. arguments: the first `required` are mandatory, the
-    last may repeat if `repeated`.
-    """
+    """A command as shells complete it."""
 
     name: str
     sentence: str
-    options: "list[tuple[list[str], Value | None, str]]"
+    options: "list[tuple[list[str], Value | None, str]]"  # spellings, value (None for a flag) and sentence
     arguments: "list[Value]"
-    required: int
-    repeated: bool
+    required: int  # arguments, the first ones
+    repeated: bool  # the last argument
 
 
 def requested_script(group: click.Group, wish: str) -> str:
-    """Return the script that e.g. bash_source requests; raise UsageError for others."""
+    """Return the script that e.g. bash_source requests."""
     shell, _, what = wish.partition("_")
     if shell not in SHELLS or what != "source":
         expected = ", ".join(f"{each}_source" for each in SHELLS)

@@ -13,10 +13,9 @@ _START_BYTES = 4096  # text/read_rows.py's read_start reads at most these
 
 
 def check_files(output_file: str, *inputs: "str | None") -> None:
-    """Check the names of an output file and of input files, None if not given.
+    """Check the names of an output file, which must not be an input, and of input files, None if not given.
 
-    Raises FileError if standard input is closed, or the output cannot be written or is an input; UsageError if standard
-    input is read twice.
+    A UsageError is raised if standard input is read twice.
     """
     from fastsvm_cli.text.output import check_output
 
@@ -25,7 +24,7 @@ def check_files(output_file: str, *inputs: "str | None") -> None:
 
 
 def check_outputs(output_files: "list[str]", *inputs: "str | None") -> None:
-    """Check files as check_files does; FileError also if two outputs are the same."""
+    """Check files as check_files does; outputs must differ."""
     from fastsvm_cli.text.output import check_apart
 
     for each in output_files:
@@ -34,7 +33,7 @@ def check_outputs(output_files: "list[str]", *inputs: "str | None") -> None:
 
 
 def check_document(inputs: "Iterable[str | None]", output_files: "Sequence[str]" = ()) -> None:
-    """Raise FileError if standard output, an input or an output, cannot take a document."""
+    """Require a standard output, apart from inputs and outputs, that takes a document."""
     from fastsvm_cli.text.output import check_apart, check_output
 
     check_output("-", inputs)
@@ -54,7 +53,7 @@ def check_inputs(*inputs: "str | None") -> None:
 
 
 def require_exists(path: str) -> None:
-    """Raise FileError without such a file; - is standard input."""
+    """Require a file; - is standard input."""
     import os
 
     from fastsvm_cli.errors import FileError
@@ -86,7 +85,7 @@ def has_pairs(path: str) -> bool:
 
 
 def check_model_output(path: str, *sources: "str | None") -> None:
-    """Raise FileError if a model would replace rows of data, or a model with the fingerprint of one of its sources."""
+    """Refuse to replace rows of data, or the source of a model, by the model."""
     from fastsvm_cli.errors import FileError
     from fastsvm_cli.text.fingerprint import fingerprint
     from fastsvm_cli.text.read_rows import read_bytes

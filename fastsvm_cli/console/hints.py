@@ -54,7 +54,6 @@ _MENDED = {
 
 
 def _about_words(error: "DataFormatError | ModelFormatError") -> "str | None":
-    """Say how to mend a file that LIBSVM reads, perhaps wrongly."""
     path = shlex.quote(error.path) if error.path != "-" else "FILE"
     if "a carriage return found" in error.why:  # of an old Macintosh, if no other line end is there
         to = " " if b"\n" in (start_of(error.path) or b"\n") else r"\n"
@@ -120,7 +119,7 @@ def _about_range(error: DataFormatError) -> "str | None":
 
 
 def _about_data(error: DataFormatError, command: str, given: dict) -> "str | None":
-    """Return a hint for an error in the first row, or a decimal comma in any, or None."""
+    # Errors in the first row, and decimal commas in any row, have hints.
     lines, dense = first_lines(error.path), given.get("dense", False)
     found = (_quoted(error.why) or [""])[0]
     if _DECIMAL_COMMA.fullmatch(found if dense else found.partition(":")[2]):
@@ -180,7 +179,7 @@ def _about_data(error: DataFormatError, command: str, given: dict) -> "str | Non
 
 
 def _as_numbers(lines: "list[str]") -> "tuple[list[str], list[str]]":
-    """Return the cells' unusual notations, and the lines in plain notation unless a comma is ambiguous."""
+    # (unusual notations of cells, the lines in plain notation unless a comma is ambiguous)
     unusual, quoted = [], any('"' in line for line in lines)
     if quoted:
         if any("," in cell for line in lines for cell in re.findall('"[^"]*"', line)) and not any(
@@ -231,7 +230,7 @@ def _fields(line: str, delimiter: str) -> "list[str]":
 
 
 def _is_heading(fields: "list[str]") -> bool:
-    """Return whether these are names: words, or a word and pandas' 0, 1, ..."""
+    # Names are words, or a word and pandas' 0, 1, ...
     numbered = [str(at) for at in range(len(fields) - 1)]
     return (
         len(fields) > 1 and not _is_number(fields[0]) and (fields[1:] == numbered or not any(map(_is_number, fields)))
@@ -278,7 +277,7 @@ _SVM_TRAIN = ("-s", "-t", "-d", "-g", "-r", "-c", "-n", "-p")
 
 
 def about_option(written: str, context: click.Context, line: "list[str]") -> str:
-    """Return the message about an unknown option: similar ones, and commands that have it.
+    """Return the message about an unknown option, with similar ones, and commands that have it.
 
     line: the command's words, as click's parser reports -degree as -d.
     """

@@ -65,20 +65,16 @@ class GroupedOption(click.Option):
 
 
 class Option(NamedTuple):
-    """An option, from which click's and Python's keyword arguments are made.
+    """An option, from which click's and Python's keyword arguments are made."""
 
-    words: spellings, and a name of the value. type: one of click's, or bool for a flag, which sets the opposite of the
-    default. default: shown by --help, unless `shown` is. group: as in GroupedOption.
-    """
-
-    words: str
+    words: str  # spellings, and a name of the value
     help: str
-    type: Any = str
+    type: Any = str  # one of click's, or bool for a flag, which sets the opposite of the default
     default: Any = None
-    shown: "str | None" = None
+    shown: "str | None" = None  # the default in --help
     callback: Any = None
     required: bool = False
-    group: str = ""
+    group: str = ""  # its heading in --help
 
     @property
     def spellings(self) -> "list[str]":
@@ -109,7 +105,7 @@ class Option(NamedTuple):
         return made
 
     def read(self, keyword: str, value: Any) -> Any:
-        """Return a keyword argument's checked value; raise UsageError."""
+        """Return a keyword argument's checked value."""
         if self.type is bool:
             if type(value).__name__ not in ("bool", "bool_"):
                 raise click.UsageError(f"{keyword}={value!r} found, expected True or False")
@@ -143,7 +139,7 @@ class Options:
     """Values of a command's parameters.
 
     A subclass annotates each, and assigns its Option or Argument; --help has this order, then that of base classes.
-    given: names of the parameters that the user gave; None: click knows them. Raises UsageError for conflicts.
+    given: names of the parameters that the user gave; None: click knows them.
     """
 
     def __init__(self, given: "frozenset[str] | None" = None, **parsed: object):
@@ -174,7 +170,7 @@ class Options:
         return {name: None if isinstance(each, Argument) else each.value for name, each in cls.records().items()}
 
     def check(self) -> None:
-        """Raise UsageError for conflicts known before a file is read."""
+        """Refuse conflicts known before a file is read: UsageError."""
 
     def first_given(self, *names: str) -> "str | None":
         """Return the spelling of the first of these that is given, or None."""
@@ -207,7 +203,7 @@ def y_scale(words: str = "The result then predicts unscaled y, as with a range f
 
 
 def check_y_scale(scale_file: "str | None", y_scale_file: "str | None", other: str = "--scale") -> None:
-    """Raise UsageError for ``--y-scale`` without its range file."""
+    """Refuse ``--y-scale`` without its range file."""
     if y_scale_file is not None and scale_file is None:
         raise click.UsageError(f"--y-scale goes with {other}: write.svm writes both files.")
 
@@ -249,7 +245,7 @@ class DataOptions(Options):
     )
 
     def check(self) -> None:
-        """Raise UsageError."""
+        """Refuse options that conflict."""
         if not self.dense and "delimiter" in self.given:
             why = "other rows are index:value pairs with blanks between them"
             raise click.UsageError(f"--delim goes with --dense: {why}.")
@@ -265,7 +261,7 @@ def dask(words: str, more: str = "") -> Any:
 
 
 def check_dask(address: "str | None") -> None:
-    """Raise UsageError for an address that is not a scheduler's."""
+    """Require the address of a scheduler."""
     if address is None:
         return
     from fastsvm_cli.cluster.scheduler import Address

@@ -16,7 +16,7 @@ def plot_option(words: str) -> Any:
 
 
 def check_plot(plot_file: "str | None") -> None:
-    """Load matplotlib. Raises UsageError for an unknown file type, ClickException if matplotlib is missing."""
+    """Load matplotlib, and require a known file type."""
     if plot_file is None:
         return
     if not plot_file.endswith(tuple(f".{kind}" for kind in _KINDS)):

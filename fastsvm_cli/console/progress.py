@@ -19,7 +19,7 @@ class Progress:
     """Progress bar on a terminal.
 
     Call it with the share done (0 to 1), and optional words, at any rate. announced: without a terminal, print a long
-    remaining time once. rows: show rows per second; the caller also calls `count`.
+    remaining time once. rows: show rows per second, by calls of `count`.
     """
 
     def __init__(self, label: str, *, quiet: bool = False, announced: bool = False, rows: bool = False):
@@ -78,7 +78,7 @@ class Progress:
         return Bar(*columns, console=console, transient=True, auto_refresh=False)
 
     def _announce(self, share: float) -> None:
-        """Print a long remaining time once. Time before the first share, such as imports, predicts nothing."""
+        # Time before the first share, such as imports, predicts nothing.
         now = monotonic()
         if self._begun is None:
             self._begun = (now, share)

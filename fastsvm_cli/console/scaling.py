@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def read_scale_file(path: "str | None", labels_path: "str | None" = None) -> "Scaling | None":
-    """Read the files of --scale and --y-scale. Raises FileError and DataFormatError."""
+    """Read the files of --scale and --y-scale."""
     if path is None:
         return None
     from fastsvm_cli.text.read_rows import read_bytes
@@ -30,10 +30,7 @@ def warn_of_scaling(scaling: "Scaling | None", quiet: bool) -> None:
 def read_range(
     path: "str | None", labels_path: "str | None", model: "Model | None", model_file: str
 ) -> "Scaling | None":
-    """Read a range file that must fit the model (None: a density estimate).
-
-    Raises ModelFormatError, and the errors of read_scale_file.
-    """
+    """Read a range file that must fit the model (None: a density estimate)."""
     scaling = read_scale_file(path, labels_path)
     if scaling is not None:
         from fastsvm_cli.models.embedded_scaling import check
@@ -52,7 +49,7 @@ def embedded_scaling(scaling: "Scaling | None", model_file: str) -> "EmbeddedSca
 
 
 def refuse_twice(scale_file: "str | None", model: "Model", model_file: str) -> None:
-    """Raise UsageError for --scale with a model of raw rows."""
+    """Refuse --scale with a model of raw rows."""
     if scale_file is None or model.raw_rows is None:
         return
     import click

@@ -21,7 +21,7 @@ def can_be_drawn_on(stream: TextIO) -> bool:
 
 
 def ascii_only(stream: TextIO) -> bool:
-    """Return whether a stream takes only ASCII; a terminal's locale counts too: Python takes locale C for UTF-8."""
+    """Return whether a stream takes only ASCII; a terminal's locale counts: Python takes locale C for UTF-8."""
     import locale
 
     encodings = [stream.encoding or ""] + ([locale.nl_langinfo(locale.CODESET)] if stream.isatty() else [])

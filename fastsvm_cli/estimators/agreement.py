@@ -14,20 +14,7 @@ _DRAWN = 5000  # points in a plot
 
 
 class Agreement:
-    """Comparison of a model's answers with those of a reference.
-
-    `FastSVM.agreement` returns an object of this class.
-
-    Parameters
-    ----------
-    answers : ndarray of shape (n_samples,)
-        The answers of the model.
-    reference : ndarray of shape (n_samples,)
-        The answers of the reference.
-    regression : bool
-        Whether the answers are values, not labels.
-    proven : int or None
-        Number of rows with a proven label.
+    """Comparison of a model's answers with those of a reference, by `FastSVM.agreement`.
 
     Attributes
     ----------
@@ -99,7 +86,7 @@ class Agreement:
         )
 
     def plot(self, axis: Any = None) -> Any:
-        """Plot the differences of decision values over the reference's decision values.
+        """Plot the differences of decision values over the reference's, and return the axes.
 
         At most 5,000 points are drawn. In the grey area the label changes. With more than two classes, the value is the
         margin of the reference's best class; with "ovo", a point is one pair's value. For regression, the values are
@@ -109,11 +96,6 @@ class Agreement:
         ----------
         axis : matplotlib.axes.Axes, default=None
             The axes to draw on. None means new axes.
-
-        Returns
-        -------
-        axis : matplotlib.axes.Axes
-            The axes with the plot.
 
         Raises
         ------
@@ -158,10 +140,7 @@ class _Points:
 
 
 def agreement(fast: Any, X: Any, estimator: Any = None) -> Agreement:
-    """Compare a FastSVM's answers with those of `estimator`.
-
-    estimator: an object with a method predict; None: the exact model. Raises ValueError if that is unknown, as after
-    pickling.
+    """Compare a FastSVM's answers with those of `estimator`, as `FastSVM.agreement`.
 
     >>> from sklearn.svm import SVC
     >>> svc = SVC(gamma=0.1).fit([[0, 0], [1, 1], [0, 1], [1, 0]], [0, 0, 1, 1])

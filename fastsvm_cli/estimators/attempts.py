@@ -58,17 +58,9 @@ class Attempts(Sequence):
         return "\n".join([self.reason, *missing, *table])
 
     def to_frame(self) -> Any:
-        """Return the attempts as a pandas DataFrame.
+        """Return the attempts as a pandas DataFrame: a row each, with the dictionaries' keys as columns.
 
-        Returns
-        -------
-        frame : pandas.DataFrame
-            A row for each attempt, with the keys of the dictionaries as columns.
-
-        Raises
-        ------
-        ImportError
-            If pandas is missing.
+        Raises ImportError if pandas is missing.
         """
         from pandas import DataFrame
 

@@ -27,7 +27,7 @@ class Sigmoid:
         self.a, self.b = a, b
 
     def __call__(self, values: np.ndarray) -> np.ndarray:
-        """Return the probabilities of decision values, (n)."""
+        """Return the probabilities, (n)."""
         from scipy.special import expit
 
         return expit(-(self.a * values + self.b))
@@ -40,7 +40,7 @@ class Isotonic:
         self.x, self.y, self.outside = np.array(x, np.float64), np.array(y, np.float64), outside
 
     def __call__(self, values: np.ndarray) -> np.ndarray:
-        """Return the probabilities of decision values, (n)."""
+        """Return the probabilities, (n)."""
         if self.outside == "clip" or len(self.x) == 1:
             return np.interp(values, self.x, self.y)
         return np.interp(values, self.x, self.y, left=np.nan, right=np.nan)
@@ -53,7 +53,7 @@ class Temperature:
         self.beta = beta
 
     def __call__(self, values: np.ndarray) -> np.ndarray:
-        """Return the probabilities of decision values: (n, classes)."""
+        """Return the probabilities, (n, classes)."""
         logits = np.stack([-values, values], axis=1) if values.ndim == 1 else values
         scaled = self.beta * logits
         scaled = np.exp(scaled - scaled.max(axis=1, keepdims=True))
@@ -86,10 +86,7 @@ class Calibration:
         return out
 
     def near(self, values: np.ndarray, radii: np.ndarray) -> np.ndarray:
-        """Return (n) bool: whether values within the radii have other probabilities or labels.
-
-        values, radii: (n) or (n, columns). The radii are tiny.
-        """
+        """Return whether values, (n) or (n, columns), have other probabilities or labels within tiny radii: (n)."""
         out = nearly_equal(self.probabilities(values))
         if isinstance(self.calibrators[0], Temperature):
             return out
@@ -105,10 +102,7 @@ class Calibration:
 
 
 def read_calibrators(calibrators: "list[Any]", classes: int, name: str) -> Calibration:
-    """Return the calibration of scikit-learn's fitted calibrators.
-
-    Raises ModelFormatError for unknown ones.
-    """
+    """Return the calibration of scikit-learn's fitted calibrators, all of known kinds."""
     return Calibration([_read(each, name) for each in calibrators], classes)
 
 

@@ -65,11 +65,6 @@ def predict(
     ValueError
         If the columns are wrong, or the lines of a bag are for a model with scaling in front of it. When the result is
         computed, if rows are invalid; the message then names the block or partition.
-
-    See Also
-    --------
-    decision_function : Compute decision values.
-    predict_proba : Compute probabilities.
     """
     return _ask(collection, "predict", _fast(model, exact, tolerance), unlabelled)
 
@@ -79,34 +74,8 @@ def decision_function(
 ) -> Any:
     """Compute the decision values of a Dask collection lazily, as `FastSVM.decision_function`.
 
-    Parameters
-    ----------
-    collection : dask array, dataframe, bag or Delayed
-        The rows, as in `predict`.
-    model : str, bytes, os.PathLike, FastSVM, Model or estimator
-        The model, as in `predict`.
-    exact : str, bytes, os.PathLike, Model or FastSVM, default=None
-        The exact model, as in `predict`.
-    tolerance : float, default=None
-        The largest error of a regression value, as in `predict`.
-    unlabelled : bool, default=False
-        Whether the lines of a bag have no labels.
-
-    Returns
-    -------
-    values : dask array, series, dataframe, bag or Delayed
-        The values, lazily, as in `predict`. If a row has several values, a dataframe gives a dataframe.
-
-    Raises
-    ------
-    ModelFormatError, FileError, TypeError, ValueError
-        As in `predict`.
-    AttributeError
-        If the model is a regression model.
-
-    See Also
-    --------
-    predict : Predict classes or values.
+    The parameters and errors are those of `predict`; a regression model also raises AttributeError. The result has the
+    type that `predict` returns; a dataframe with several values a row gives a dataframe.
     """
     return _ask(collection, "decision_function", _fast(model, exact, tolerance), unlabelled)
 
@@ -116,34 +85,8 @@ def predict_proba(
 ) -> Any:
     """Compute the class probabilities of a Dask collection lazily, as `FastSVM.predict_proba`.
 
-    Parameters
-    ----------
-    collection : dask array, dataframe, bag or Delayed
-        The rows, as in `predict`.
-    model : str, bytes, os.PathLike, FastSVM, Model or estimator
-        The model, as in `predict`.
-    exact : str, bytes, os.PathLike, Model or FastSVM, default=None
-        The exact model, as in `predict`.
-    tolerance : float, default=None
-        The largest error of a regression value, as in `predict`.
-    unlabelled : bool, default=False
-        Whether the lines of a bag have no labels.
-
-    Returns
-    -------
-    probabilities : dask array, dataframe, bag or Delayed
-        The probabilities, lazily. A dataframe gives a dataframe with a column per class.
-
-    Raises
-    ------
-    ModelFormatError, FileError, TypeError, ValueError
-        As in `predict`.
-    AttributeError
-        If the model has no probabilities.
-
-    See Also
-    --------
-    predict : Predict classes or values.
+    The parameters and errors are those of `predict`; a model without probabilities also raises AttributeError. The
+    result has the type that `predict` returns; a dataframe gives a dataframe with a column per class.
     """
     return _ask(collection, "predict_proba", _fast(model, exact, tolerance), unlabelled)
 

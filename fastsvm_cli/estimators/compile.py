@@ -32,10 +32,10 @@ if TYPE_CHECKING:
 
 
 class ArrayRows:
-    """Rows of X, as every model gets them from `FastSVM.predict`: `benchmarks.chooser.Rows`.
+    """Rows of X, as every model gets them from `FastSVM.predict`.
 
-    fast_of: makes a FastSVM of a model, and whether undecided rows are the exact model's. chunks: turns rows
-    into the core's chunks.
+    fast_of: makes a FastSVM of a model, and whether undecided rows are the exact model's. chunks: turns rows into the
+    core's chunks.
     """
 
     reading = 0.0  # part of every prediction
@@ -48,7 +48,7 @@ class ArrayRows:
         self._last: tuple[Model, bool, FastSVM] | None = None
 
     def sample(self, numbers: "list[int]") -> "ArrayRows":
-        """Return these rows alone."""
+        """Return these rows."""
         return ArrayRows(self._some(numbers), self._fast_of, self._chunks)
 
     def chunk(self) -> _native.Chunk:
@@ -56,7 +56,7 @@ class ArrayRows:
         return _native.Chunk.concatenate(self._chunks(self._X))
 
     def answers(self, model: Model, exact: bool, numbers: "list[int] | None" = None) -> np.ndarray:
-        """Return labels, or the values of a regression, of all rows or of these."""
+        """Return labels, or the values of a regression."""
         return np.asarray(self._fast(model, exact).predict(self._X if numbers is None else self._some(numbers)))
 
     def predict(self, model: Model, exact: bool) -> None:
@@ -64,7 +64,7 @@ class ArrayRows:
         self._fast(model, exact).predict(self._X)
 
     def proven(self, model: Model) -> int:
-        """Return the number of rows whose label a certified model proves."""
+        """Count the proven rows."""
         return 0 if model.header.regression else int(np.sum(self._fast(model, False).proven(self._X)))
 
     def _fast(self, model: Model, exact: bool) -> FastSVM:
@@ -140,10 +140,9 @@ def compile(
     Returns
     -------
     fast : FastSVM
-        The compiled model. If steps or estimators of scikit-learn remain around it, a `CompiledEstimator` (see
-        `fastsvm_cli.estimators.members`), which has the estimator's methods. With "auto", its attribute `attempts_` is
-        a table of the attempts, the fastest first, whose `reason` says in a sentence why this model was taken (see
-        `fastsvm_cli.estimators.attempts.Attempts`).
+        The compiled model. If steps or estimators of scikit-learn remain around it, a `CompiledEstimator`, which has
+        the estimator's methods. With "auto", its attribute `attempts_` (`Attempts`) is a table of the attempts, the
+        fastest first, whose `reason` says in a sentence why this model was taken.
 
     Raises
     ------
@@ -164,12 +163,6 @@ def compile(
         this share of their spread; or if the target of "reduce" was not reached, as when the rows are too few to show
         it. The methods "auto" and "cascade" do not warn about time or labels, but of a cascade that is calibrated on
         the rows that the model was trained on.
-
-    See Also
-    --------
-    load : Read a model file.
-    to_libsvm : Write a fitted estimator as a LIBSVM model file.
-    fastsvm_cli.sklearn.CompiledSVC : Estimator that trains and compiles.
 
     Notes
     -----
@@ -304,7 +297,6 @@ def _source(found: Fitted) -> SourceModel:
 
 
 def _share(budget: "float | str") -> float:
-    """Return a budget as a number; raise ValueError unless it is a share of 0 or more."""
     share = number(budget)
     if not 0 <= share < inf:
         raise ValueError(f"budget={budget!r} found, expected a share of the labels, 0 or more, as 0.005 or '0.5%'")
@@ -401,10 +393,7 @@ def _choose(
 
 @contextmanager
 def _one_blas_thread() -> "Iterator[None]":
-    """Keep the matrix library to one thread, which scikit-learn's threadpoolctl can do.
-
-    More threads make compilations slower, on a busy machine thirty times (commands/__init__.py).
-    """
+    # More threads make compilations slower, on a busy machine thirty times (commands/__init__.py).
     try:
         from threadpoolctl import threadpool_limits
     except ImportError:

@@ -27,10 +27,8 @@ _LARGEST_LABEL = 2**31 - 1
 class Fitted:
     """Contents of a fitted estimator.
 
-    model: its labels are integers, in the order of `classes`. classes: scikit-learn's classes_ or LIBSVM's labels; [-1,
-    1] for one-class models; None for regressors. n_features: number of columns before `scaling`, or None if unknown.
-    name: for messages. fingerprint: of the model file, or None. sklearn: as in FastSVM. prepare: maps rows to those of
-    `scaling` by steps of scikit-learn that stay in front of it, or None.
+    The model's labels are integers, in the order of `classes`: scikit-learn's classes_ or LIBSVM's labels; [-1, 1] for
+    one-class models; None for regressors.
     """
 
     def __init__(
@@ -51,11 +49,11 @@ class Fitted:
         self.feature_names, self.fingerprint, self.sklearn = feature_names, fingerprint, sklearn
         self.scaling: FittedScaling | None = None
         self.calibration: Any = None
-        self.prepare: Callable[[Any], Any] | None = None
+        self.prepare: Callable[[Any], Any] | None = None  # steps of scikit-learn that stay in front of `scaling`
 
 
 def svm_class(estimator: object) -> "str | None":
-    """Return the name of scikit-learn's class of SVMs that an estimator belongs to, or None."""
+    """Return the name of an estimator's class of SVMs in scikit-learn, or None."""
     for each in type(estimator).__mro__:
         if each.__module__.split(".")[0] == "sklearn" and each.__name__ in _SVM_TYPES:
             return each.__name__
@@ -63,10 +61,7 @@ def svm_class(estimator: object) -> "str | None":
 
 
 def read_svm(estimator: Any) -> Fitted:
-    """Read a fitted support vector machine.
-
-    Decision values are scikit-learn's, up to rounding. Raises ModelFormatError for an unfitted estimator or a kernel
-    that LIBSVM's format cannot hold.
+    """Read a fitted support vector machine, whose decision values are scikit-learn's up to rounding.
 
     For two classes, _dual_coef_ and _intercept_ are LIBSVM's; the public ones have the opposite sign.
     """
@@ -133,7 +128,6 @@ def _dense(numbers: Any) -> np.ndarray:
 
 
 def _labels(classes: np.ndarray) -> "list[int]":
-    """Return the classes if all are whole numbers, else their positions."""
     if classes.dtype.kind in "iuf" and np.all(classes == np.trunc(classes)):
         if np.all((-_LARGEST_LABEL <= classes) & (classes <= _LARGEST_LABEL)):
             return [int(each) for each in classes]
@@ -157,7 +151,7 @@ def _name(estimator: object) -> str:
 
 
 def read_estimator(estimator: Any) -> Fitted:
-    """Read an ExactModel, or anything that compile takes; raise ModelFormatError and FileError."""
+    """Read an ExactModel, or anything that compile takes."""
     if isinstance(estimator, (str, bytes, PathLike)):
         return _read_file(fsdecode(estimator))
     if isinstance(estimator, ExactModel):
@@ -273,7 +267,7 @@ def _read_file(path: str) -> Fitted:
 
 
 def _read_libsvm(model: Any) -> Fitted:
-    """Read a model of libsvm-official through a file, which has the whole model, with 17 digits."""
+    # The file has the whole model, with 17 digits.
     import tempfile
     from pathlib import Path
 
@@ -315,10 +309,6 @@ def to_libsvm(estimator: Any, path: "str | bytes | os.PathLike[str] | None" = No
     FileError
         If the file cannot be written, or has rows of data or the model itself.
 
-    See Also
-    --------
-    compile : Compile a fitted estimator.
-
     Examples
     --------
     >>> from sklearn.svm import SVC
@@ -358,7 +348,7 @@ def to_libsvm(estimator: Any, path: "str | bytes | os.PathLike[str] | None" = No
 
 
 def readable_text(model: ExactModel) -> bytes:
-    """Return the content of a model's file; raise ModelFormatError if the parser refuses it."""
+    """Return the content of a model's file, which the parser must take."""
     from fastsvm_cli.models import parse_model
 
     text = model.to_text()
@@ -367,7 +357,7 @@ def readable_text(model: ExactModel) -> bytes:
 
 
 def require_readable(model: ExactModel) -> None:
-    """Raise ModelFormatError if the parser refuses the header; the vectors were checked when they were made."""
+    """Require a header that the parser takes; the vectors were checked when they were made."""
     from fastsvm_cli.models import parse_model
 
     nr_sv = model.header.nr_sv

@@ -16,19 +16,13 @@ if TYPE_CHECKING:
 
 
 class CompiledEstimator(FittedEstimator):
-    """A fitted estimator of scikit-learn, whose support vector machines are compiled.
+    """A fitted estimator of scikit-learn, whose support vector machines are compiled, as `compile` makes it.
 
     It has the estimator's attributes and methods, which scikit-learn's code answers with the compiled members. If these
     change no labels, no label changes: `estimator` answers the rows where decision values or probabilities of two
     classes may be equal but for rounding (`OutputCodeClassifier`, and trees at the end of a stack, do not show such
-    rows). `compile` makes objects of this class. `fit` does nothing, and a clone is fitted, as of a FrozenEstimator.
-
-    Parameters
-    ----------
-    estimator : estimator
-        The fitted estimator.
-    fast : estimator
-        A shallow copy of `estimator`, with compiled members.
+    rows). `fit` does nothing, and a clone is fitted, as of a FrozenEstimator. `fast` is a shallow copy of `estimator`,
+    with compiled members.
     """
 
     _parameters = ("estimator", "fast")
@@ -48,7 +42,7 @@ class CompiledEstimator(FittedEstimator):
         return out
 
     def _near(self, X: Any) -> "np.ndarray | list[int]":
-        """Return the rows whose label may depend on rounding: members' labels do not, but what values decide may."""
+        # Members' labels do not depend on rounding, but what their values decide may.
         fast, names = self.fast, ["decision_function", "predict_proba"]
         if is_a(fast, "Pipeline"):  # the label is the last step's
             return []
@@ -95,7 +89,6 @@ def compile_members(
     """Return a fitted estimator with its support vector machines replaced by what `compiled` makes of them.
 
     Members are the last step of a pipeline, and what the fitted attributes are or list. None if none can be read.
-    prepare: of each Fitted.
     """
     estimator = unwrapped(estimator)
     try:

@@ -1,8 +1,8 @@
 """scikit-learn's own code, for rows that rounding decides.
 
 Its LIBSVM of dense rows adds up products in the order of its BLAS, which no other code repeats bit for bit. Where a
-value is within rounding of a threshold (rows that are in both classes, say), only that code gives the estimator's
-label. Its LIBSVM of sparse rows adds up as svm-predict does: the reference sum is its value.
+value is within rounding of a threshold, only that code gives the estimator's label. Its LIBSVM of sparse rows adds up
+as svm-predict does: the reference sum is its value.
 """
 
 from inspect import unwrap
@@ -21,8 +21,7 @@ _KERNELS = {"linear": "linear", "polynomial": "poly", "rbf": "rbf", "sigmoid": "
 class OwnCode:
     """The estimator of a model, made again from the model's numbers.
 
-    exact: the model. columns: features of the estimator. sparse: whether it was fitted to sparse rows; if not, raises
-    ImportError without scikit-learn.
+    sparse: whether it was fitted to sparse rows; if not, raises ImportError without scikit-learn.
     """
 
     def __init__(self, exact: ExactModel, columns: int, sparse: bool):

@@ -72,11 +72,6 @@ def patch(n_threads: "int | None" = None, verbose: bool = False) -> None:
     FastsvmError
         If this version of scikit-learn is not supported.
 
-    See Also
-    --------
-    unpatch : Undo the patch.
-    patched : Patch during a block.
-
     Notes
     -----
     The engine compiles a model after 25 + 10,000 / n_vectors rows. Scikit-learn's own code answers
@@ -106,36 +101,15 @@ def patch(n_threads: "int | None" = None, verbose: bool = False) -> None:
 
 
 def unpatch() -> None:
-    """Undo `patch`.
-
-    Open blocks of `patched` keep the patch until they end.
-
-    See Also
-    --------
-    patch : Let the exact engine answer.
-    """
+    """Undo `patch`. Open blocks of `patched` keep the patch until they end."""
     _count_patch(False, 0, engine_threads)
 
 
 @contextmanager
 def patched(n_threads: "int | None" = None) -> "Iterator[None]":
-    """Patch during a block, on all threads of the process.
+    """Patch during a block, on all threads of the process; `n_threads` and errors are those of `patch`.
 
     Blocks may nest and overlap.
-
-    Parameters
-    ----------
-    n_threads : int, default=None
-        Number of threads, as in `patch`.
-
-    Raises
-    ------
-    FastsvmError
-        If this version of scikit-learn is not supported.
-
-    See Also
-    --------
-    patch : Let the exact engine answer until `unpatch`.
     """
     before = engine_threads
     _count_patch(None, 1, n_threads)
@@ -146,10 +120,6 @@ def patched(n_threads: "int | None" = None) -> "Iterator[None]":
 
 
 def _count_patch(always: "bool | None", blocks: int, n_threads: "int | None") -> None:
-    """Patch scikit-learn, or restore it, as the switch and the open blocks require.
-
-    always: the switch; None: unchanged. blocks: 1 when a block begins, -1 when it ends.
-    """
     global switched_on, open_blocks, engine_threads
     with _lock:
         was = switched_on or open_blocks > 0
@@ -185,13 +155,12 @@ def _find_originals() -> "dict[str, tuple[Any, Callable[..., Any]]]":
 
 
 def _vectors_counted(estimator: Any) -> int:
-    """Return the sum of n_support_, without its check that the estimator is fitted."""
     counts = estimator._n_support
     return counts.sum() if estimator._impl in ("c_svc", "nu_svc") else counts[0]
 
 
 def _checked(_: str, own: "Callable[..., Any]") -> "Callable[..., Any]":
-    """Return the check of rows, which is soon done for the usual ones: scikit-learn's changes only their type."""
+    # scikit-learn's check only changes the type of the usual rows, which takes little.
 
     @wraps(own)
     def validate(self: Any, X: Any) -> Any:
@@ -250,7 +219,7 @@ def _say(estimator: Any, name: str, X: Any, how: str) -> None:
 
 
 def _ties(estimator: Any, values: np.ndarray) -> np.ndarray:
-    """Return the rows of LIBSVM's values whose best class rounding may change."""
+    # Rows of LIBSVM's values whose best class rounding may change
     from sklearn.utils.multiclass import _ovr_decision_function
 
     return np.flatnonzero(nearly_equal(_ovr_decision_function(values < 0, -values, len(estimator.classes_))))
@@ -266,10 +235,7 @@ def _fit_calibrated(_: str, own: "Callable[..., Any]") -> "Callable[..., Any]":
 
 
 def _calibrated(_: str, own: "Callable[..., Any]") -> "Callable[..., Any]":
-    """Return predict_proba of a calibrated classifier, without the engine where a map is isotonic.
-
-    An isotonic map has steps at the values it was fitted to; other maps are smooth.
-    """
+    # An isotonic map has steps at the values it was fitted to; other maps are smooth.
 
     @wraps(own)
     def predict_proba(self: Any, X: Any) -> np.ndarray:
@@ -288,7 +254,6 @@ def _calibrated(_: str, own: "Callable[..., Any]") -> "Callable[..., Any]":
 
 
 def _one_against_rest(_: str, own: "Callable[..., Any]") -> "Callable[..., Any]":
-    """Return the same function, for all classes of a block of rows at once."""
     of = cache(lambda count: Classes(list(range(count))))
 
     @wraps(own)
@@ -306,7 +271,7 @@ _OTHERS = {"fit": _fit_calibrated, "predict_proba": _calibrated, _CHECK: _checke
 
 @contextmanager
 def _off(really: bool = True) -> "Iterator[None]":
-    """Let scikit-learn's own code answer, on all threads: joblib's may do the work."""
+    # On all threads: joblib's may do the work.
     global off_blocks
     with _lock:
         off_blocks += really
@@ -320,8 +285,8 @@ def _off(really: bool = True) -> "Iterator[None]":
 class Engine:
     """Compiled model of an estimator, and counters.
 
-    arrays: the estimator's, held so that their ids are not reused. settings, sums: parameters and checksums,
-    which reveal a change. pays: whether the engine answers; why: if not.
+    arrays: the estimator's, held so that their ids are not reused. settings, sums: parameters and checksums, which
+    reveal a change.
     """
 
     def __init__(self, estimator: Any, arrays: "list[np.ndarray]", settings: "list[Any]", sums: "list[bytes]"):
@@ -395,7 +360,6 @@ def _coupler(classes: int, a: np.ndarray, b: np.ndarray) -> Any:
 
 
 def _engine_of(estimator: Any, X: Any) -> "Engine | str":
-    """Return the engine of an estimator, or why scikit-learn's own code answers."""
     if off_blocks:
         return "an isotonic calibration is fitted or asked, or a calibration's label is near a tie"
     kernel = estimator.kernel
@@ -427,7 +391,6 @@ def _engine_of(estimator: Any, X: Any) -> "Engine | str":
 
 
 def _sum(numbers: np.ndarray) -> bytes:
-    """Return a digest that changes with any one number."""
     if numbers.nbytes <= _WHOLE:
         return numbers.tobytes()
     words = numbers.reshape(-1).view(f"u{numbers.itemsize}")

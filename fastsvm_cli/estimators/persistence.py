@@ -44,7 +44,7 @@ _LOST = (
 
 
 class Persistent:
-    """Base of FastSVM: its file, pickle and copies. fingerprint: of the model's file; None: that of to_text()."""
+    """Base of FastSVM: its file, pickle and copies."""
 
     model: "Model"
     fingerprint: "str | None"
@@ -81,8 +81,7 @@ class Persistent:
         FileError
             If the file cannot be written, or has rows of data or the model that this one was compiled from.
         ModelFormatError
-            If an argument of the object changes answers and no model file holds it. `joblib.dump` stores the whole
-            object.
+            If no model file can hold an argument of the object that changes answers. `joblib.dump` stores the object.
         """
         from fastsvm_cli.console.file_checks import check_model_output
         from fastsvm_cli.text.output import Output
@@ -102,7 +101,7 @@ class Persistent:
         progmem: bool = False,
         radius: bool = True,
     ) -> str:
-        """Write the model, with its scaling and class names, as ONNX or C99.
+        """Write the model, with its scaling and class names, as ONNX or C99, and return a line about the result's size.
 
         Parameters
         ----------
@@ -117,11 +116,6 @@ class Persistent:
         radius : bool, default=True
             Whether to include the radii of a certified model. They are omitted if `transform` is set, since they refer
             to scaled rows.
-
-        Returns
-        -------
-        sizes : str
-            A line about the size of the result.
 
         Raises
         ------

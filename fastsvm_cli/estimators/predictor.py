@@ -66,18 +66,8 @@ def load(
         input.
     exact : str, bytes, os.PathLike, Model or FastSVM, default=None
         The exact model that the model was compiled from, or its path. It answers the rows whose label is not proven.
-    tolerance : float, default=None
-        For regression: the largest error of a value, as in `FastSVM`.
-    n_threads : int, default=None
-        Number of threads. None and 0 mean all available CPUs.
-    n_features_in : int, default=None
-        Number of columns of `X`. None means the columns up to the model's largest feature.
-    zero_based : bool, default=None
-        Whether column 0 of `X` is LIBSVM's feature 0. None means that it is if the model has a feature 0.
-    decision_function_shape : {"ovr", "ovo"}, default="ovr"
-        Shape of the decision values of more than two classes, as in scikit-learn's SVC.
-    break_ties : bool, default=False
-        Whether decision values break ties between classes, as in scikit-learn's SVC.
+    tolerance, n_threads, n_features_in, zero_based, decision_function_shape, break_ties
+        As in `FastSVM`.
 
     Returns
     -------
@@ -97,11 +87,6 @@ def load(
     -----
     FastsvmWarning
         If the file has content that LIBSVM reads, but that its writer may not have meant.
-
-    See Also
-    --------
-    loads : Read the content of a model file.
-    compile : Compile a fitted estimator.
 
     Examples
     --------
@@ -140,25 +125,7 @@ def loads(text: "bytes | str", *, name: str = "model", **settings: Any) -> "Fast
     Returns
     -------
     fast : FastSVM
-        The model.
-
-    Raises
-    ------
-    ModelFormatError
-        If the text is not a model that fastsvm can use, or `exact` is another model than the compiled model's source.
-    FileError
-        If the file of `exact` cannot be read.
-    ValueError
-        If arguments are invalid or conflict.
-
-    Warns
-    -----
-    FastsvmWarning
-        If the text has content that LIBSVM reads, but that its writer may not have meant.
-
-    See Also
-    --------
-    load : Read a model file.
+        The model. Errors and warnings are those of `load`.
 
     Examples
     --------
@@ -176,10 +143,7 @@ def as_fast(
     exact: "str | bytes | os.PathLike[str] | Model | FastSVM | None" = None,
     tolerance: "float | None" = None,
 ) -> "FastSVM":
-    """Return a new FastSVM for a path, a model or a FastSVM.
-
-    exact, tolerance: replace its own. Raises the errors of load, and TypeError for anything else.
-    """
+    """Return a new FastSVM for a path, a model or a FastSVM, whose `exact` and `tolerance` are replaced if given."""
     if isinstance(model, (str, bytes, os.PathLike)):
         return load(model, exact=exact, tolerance=tolerance)
     if isinstance(model, Model):
@@ -207,8 +171,8 @@ class FastSVM(Persistent, FittedEstimator):
         The exact model that `model` was compiled from, or its path. It answers the rows whose label is not proven, so
         that every label is svm-predict's. `model` must be certified.
     tolerance : float, default=None
-        For regression: with `exact`, the exact model answers the rows whose radius is larger. Without it, an ordered
-        model stops once a value is within this distance of the exact model's.
+        For regression, in the unit of values: with `exact`, the exact model answers the rows whose radius is larger.
+        Without it, an ordered model stops once a value is within this distance of the exact model's.
     n_threads : int, default=None
         Number of threads. None and 0 mean all available CPUs.
     classes : array-like of shape (n_classes,), default=None
@@ -245,14 +209,13 @@ class FastSVM(Persistent, FittedEstimator):
     n_features_in_ : int
         Number of columns of `X`.
     first_index : int
-        LIBSVM's index of column 0, 0 or 1. Column j of `X` is LIBSVM's feature `first_index` + j.
+        LIBSVM's index of column 0, 0 or 1.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        The column names. Only if `feature_names_in` is given.
+        The column names, if `feature_names_in` is given.
     offset_ : float
         The offset of the decision values from `score_samples`. Only for one-class models.
     attempts_ : Attempts
-        A table of the models that `compile` tried, and why it took this one (`attempts_.reason`). Only of `compile`
-        with `method="auto"`.
+        A table of the models that `compile` with `method="auto"` tried, and why it took this one (`attempts_.reason`).
 
     Raises
     ------
@@ -263,15 +226,11 @@ class FastSVM(Persistent, FittedEstimator):
     ValueError
         If arguments are invalid or conflict.
 
-    See Also
-    --------
-    load : Read a model file.
-    compile : Compile a fitted estimator.
-
     Notes
     -----
-    The rows `X` of the methods are a NumPy array, a SciPy sparse matrix, whose duplicate entries are added up, a pandas
-    frame or nested lists. Many rows are answered by several threads, without the GIL.
+    All methods take rows `X` of shape (n_samples, n_features_in_): a NumPy array, a SciPy sparse matrix, whose
+    duplicate entries are added up, a pandas frame or nested lists. `predict` lists the errors of invalid rows. Many
+    rows are answered by several threads, without the GIL.
 
     Objects are thread-safe. `sklearn.base.clone` returns a fitted copy. A pickle contains the text of the model file.
 
@@ -432,14 +391,7 @@ class FastSVM(Persistent, FittedEstimator):
 
     @available(has_classes)
     def decision_function(self, X) -> np.ndarray:
-        """Compute decision values.
-
-        Regression models do not have this method.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features_in_)
-            The rows, as in `predict`.
+        """Compute the decision values of rows `X`, as in `predict`. Regression models do not have this method.
 
         Returns
         -------
@@ -448,11 +400,6 @@ class FastSVM(Persistent, FittedEstimator):
             positive for inliers. For more classes and `decision_function_shape` "ovr", a value per class, largest for
             the class with the most votes. For "ovo", LIBSVM's values of the pairs 0/1, 0/2, ..., 1/2, ... of
             `classes_`, positive for the first class of a pair.
-
-        Raises
-        ------
-        ValueError, TypeError
-            If `X` is invalid, as in `predict`.
 
         Examples
         --------
@@ -470,26 +417,11 @@ class FastSVM(Persistent, FittedEstimator):
 
     @available(has_probability)
     def predict_proba(self, X) -> np.ndarray:
-        """Compute the probabilities of the classes.
+        """Compute the probabilities of the classes of rows `X`, as in `predict`: (n_samples, n_classes).
 
-        They are LIBSVM's, of a model trained with `-b 1` (scikit-learn: `probability=True`), or the calibrator's.
-        Models without probabilities do not have this method.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features_in_)
-            The rows, as in `predict`.
-
-        Returns
-        -------
-        probabilities : ndarray of shape (n_samples, n_classes)
-            A column per class, in the order of `classes_`. For a one-class model, the two columns are normal and
-            outlier.
-
-        Raises
-        ------
-        ValueError, TypeError
-            If `X` is invalid, as in `predict`.
+        Columns are in the order of `classes_`; those of a one-class model are normal and outlier. The probabilities are
+        LIBSVM's, of a model trained with `-b 1` (scikit-learn: `probability=True`), or the calibrator's. Models without
+        probabilities do not have this method.
 
         Examples
         --------
@@ -503,38 +435,12 @@ class FastSVM(Persistent, FittedEstimator):
 
     @available(has_probability)
     def predict_log_proba(self, X) -> np.ndarray:
-        """Compute the logarithms of the probabilities of the classes.
-
-        Models without probabilities do not have this method.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features_in_)
-            The rows, as in `predict`.
-
-        Returns
-        -------
-        log_probabilities : ndarray of shape (n_samples, n_classes)
-            The logarithms of the result of `predict_proba`.
-        """
+        """Compute the logarithms of `predict_proba`, (n_samples, n_classes). It exists where `predict_proba` does."""
         return np.log(self.predict_proba(X))
 
     @available(is_one_class)
     def score_samples(self, X) -> np.ndarray:
-        """Compute the decision values of a one-class model without its offset.
-
-        Other models do not have this method.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features_in_)
-            The rows, as in `predict`.
-
-        Returns
-        -------
-        scores : ndarray of shape (n_samples,)
-            The result of `decision_function` plus `offset_`.
-        """
+        """Compute `decision_function` plus `offset_`, (n_samples,). Only one-class models have this method."""
         return self.decision_function(X) + self.offset_
 
     @available(has_radii)
@@ -542,18 +448,13 @@ class FastSVM(Persistent, FittedEstimator):
         """Compute proven bounds on the distances of decision values from those of the exact model.
 
         For regression, the bounds are on the distances of the predicted values. Only certified models have this method,
-        as from `compile` with `method="approx"` and `certify=True`, or with `method="reduce"`.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features_in_)
-            The rows, as in `predict`.
+        as from `compile` with `method="approx"` and `certify=True`, or with `method="reduce"`. Rows `X` are as in
+        `predict`.
 
         Returns
         -------
         radii : ndarray of shape (n_samples,) or (n_samples, n_pairs)
-            A bound per row. For more than two classes, a bound per pair of classes, in the order of the "ovo" decision
-            values.
+            A bound per row or, for more than two classes, per pair of classes, in the order of "ovo" decision values.
 
         Examples
         --------
@@ -566,7 +467,7 @@ class FastSVM(Persistent, FittedEstimator):
 
     @available(has_proofs)
     def proven(self, X, tolerance: "float | None" = None) -> np.ndarray:
-        """Return for each row whether its label is proven to be the exact model's, without `exact`.
+        """Return for each row whether its label is proven to be the exact model's, without `exact`: (n_samples,) bool.
 
         For regression, return whether the value is proven to be within `tolerance` of the exact model's. The method
         exists for certified models and for models whose labels are always the exact model's, unless labels need more
@@ -575,19 +476,9 @@ class FastSVM(Persistent, FittedEstimator):
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features_in_)
-            The rows, as in `predict`.
+            The rows.
         tolerance : float, default=None
-            The largest radius of a value. A certified regression model requires it.
-
-        Returns
-        -------
-        proven : ndarray of bool of shape (n_samples,)
-            Whether the label or value is proven.
-
-        Raises
-        ------
-        ValueError
-            If `tolerance` is missing.
+            The largest radius of a value. A certified regression model without it raises ValueError.
 
         Examples
         --------
@@ -608,26 +499,16 @@ class FastSVM(Persistent, FittedEstimator):
     def score(self, X, y, sample_weight=None) -> float:
         """Compute the accuracy of the labels, or for regression the coefficient of determination R^2.
 
-        One-class models do not have this method.
+        One-class models do not have this method. The R^2 of fewer than two rows is NaN.
 
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features_in_)
-            The rows, as in `predict`.
+            The rows.
         y : array-like of shape (n_samples,) or (n_samples, 1)
-            The true classes or values.
+            The true classes or values. ValueError is raised for another shape.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the rows. None means equal weights.
-
-        Returns
-        -------
-        score : float
-            The accuracy or R^2. The R^2 of fewer than two rows is NaN.
-
-        Raises
-        ------
-        ValueError
-            If `y` does not have a number or class for each row of `X`.
         """
         y, found = np.asarray(y), self.predict(X)
         if y.shape == (len(found), 1):
@@ -649,20 +530,16 @@ class FastSVM(Persistent, FittedEstimator):
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features_in_)
-            The rows, as in `predict`.
+            The rows.
         estimator : object with a method predict, default=None
             The reference. None means the model that this one was compiled from, if `compile` made it in this process,
-            else the model itself if its labels are those of the exact model.
+            else the model itself if its labels are those of the exact model. ValueError is raised if neither is known,
+            as after pickling.
 
         Returns
         -------
         agreement : Agreement
             Numbers of rows, and of rows whose answers differ; its method `plot` draws the differences.
-
-        Raises
-        ------
-        ValueError
-            If `estimator` is None and the exact model is unknown, as after pickling.
         """
         from fastsvm_cli.estimators.agreement import agreement
 
@@ -747,7 +624,6 @@ class FastSVM(Persistent, FittedEstimator):
 
     @property
     def _own_code(self) -> "OwnCode | None":
-        """The estimator's own code, if labels are promised to be the estimator's and it is here."""
         if self._own is None:
             exact = deciding(self.model, None if self.exact is None else self.exact.model)
             own = None
@@ -760,13 +636,7 @@ class FastSVM(Persistent, FittedEstimator):
         return self._own[0]
 
     def fallback(self) -> "Fallback | None":
-        """Return the exact model that answers the rows whose label is not proven.
-
-        Returns
-        -------
-        fallback : Fallback or None
-            The exact model of the parameter `exact`, with `tolerance`. None without `exact`.
-        """
+        """Return the exact model of the parameter `exact`, with `tolerance`; None without `exact`."""
         if self.exact is None:
             return None
         exact = self.exact.model
@@ -804,7 +674,6 @@ class FastSVM(Persistent, FittedEstimator):
         return out
 
     def _by_reference(self, own: OwnCode, answer: Answer, precision: Precision) -> np.ndarray:
-        """Return the rows that the exact model's reference sum decides."""
         if not answer.reference_rows:
             return np.empty(0, np.intp)
         if own.exact is self.model:
@@ -812,7 +681,7 @@ class FastSVM(Persistent, FittedEstimator):
         return own.near(answer.chunk, precision)
 
     def _near_rows(self, own: OwnCode, answer: Answer, shaped: np.ndarray) -> np.ndarray:
-        """Return the rows where rounding of decision values changes their signs or the label that follows from them."""
+        # The label that follows from decision values may change by their rounding, too.
         near = self._by_reference(own, answer, Precision.values())
         if not self.beyond_votes:
             return near
@@ -826,7 +695,6 @@ class FastSVM(Persistent, FittedEstimator):
         return np.union1d(near, np.flatnonzero(more))
 
     def _shaped(self, values: np.ndarray) -> np.ndarray:
-        """Return pairs' values in decision_function's shape and signs."""
         if not self._classification:
             return values[:, 0].copy()
         pairwise = self._classes.pairwise(values)

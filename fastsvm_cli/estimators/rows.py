@@ -23,10 +23,7 @@ BLOCK_ROWS = 1 << 14  # of labelled_chunks
 
 
 class Rows:
-    """Rows of X, in blocks.
-
-    entries: approximate numbers per row. who: the caller's name in messages. first_index: LIBSVM's index of column 0.
-    """
+    """Rows of X, in blocks. entries: approximate numbers per row. who: the caller's name in messages."""
 
     rows: int
     columns: int
@@ -41,10 +38,7 @@ class Rows:
         return chunk_of(self.block(first, last, who), who, first_index)
 
     def floats(self, first: int, last: int, who: str):
-        """Return rows first, ..., last - 1 as a block of floats.
-
-        Raises ValueError for NaN and infinity.
-        """
+        """Return rows first, ..., last - 1 as a block of finite floats."""
         block = self.block(first, last, who)
         if block.dtype.kind != "f":
             block = block.astype(np.float64)
@@ -115,11 +109,7 @@ class ParsedRows(Rows):
 
 
 def rows_of(X, who: str) -> Rows:
-    """Return the rows of X.
-
-    Raises ValueError and TypeError, in scikit-learn's words, unless X is a
-    real matrix with a row and a column.
-    """
+    """Return the rows of X, a real matrix with a row and a column; errors are in scikit-learn's words."""
     if type(X) is np.ndarray and X.ndim == 2 and X.dtype.char in "df" and X.size:  # soon, for one row
         return _Dense(X)
     if isinstance(X, np.matrix):
@@ -154,10 +144,7 @@ def rows_of(X, who: str) -> Rows:
 
 
 def chunk_of(block, who: str, first_index: int = 1) -> _native.Chunk:
-    """Return a block of rows, dense or CSR, as a chunk; raise ValueError for NaN and infinity.
-
-    Column j is LIBSVM's feature j + first_index.
-    """
+    """Return a block of finite rows, dense or CSR, as a chunk: column j is LIBSVM's feature j + first_index."""
     if not isinstance(block, np.ndarray):
         return _csr_chunk(block, 0, block.shape[0], who, first_index)
     block = _readable(block)
@@ -171,10 +158,9 @@ def chunk_of(block, who: str, first_index: int = 1) -> _native.Chunk:
 
 
 def require_kernel_values(rows: Rows, expected: int, is_known: bool, who: str) -> None:
-    """Raise ValueError for more columns than `expected` training rows, unless they are certainly kernel values.
+    """Refuse more columns than `expected` training rows, unless they are certainly kernel values.
 
-    LIBSVM's rows begin with a serial, a whole number. is_known: whether the user gave `expected`; else it is the
-    largest known serial.
+    LIBSVM's rows begin with a serial, a whole number. is_known: whether the user gave `expected`.
     """
     first = rows.block(0, rows.rows, who)[:, :1]
     first = np.asarray(first if isinstance(first, np.ndarray) else first.toarray())
@@ -203,7 +189,7 @@ def serial_chunk_of(block, who: str) -> _native.Chunk:
 
 
 def _as_csr(X):
-    """Return a matrix as CSR; raise ValueError for indices out of bounds, which SciPy would follow."""
+    # SciPy would follow indices out of bounds.
     if X.format == "csr":
         return X
     if X.format in ("csc", "bsr"):
@@ -233,7 +219,7 @@ def _csr_chunk(matrix, first: int, last: int, who: str, first_index: int = 1) ->
 
 
 def _unchanging(numbers: np.ndarray) -> np.ndarray:
-    """Return a view that lets a chunk use the array without a copy."""
+    # A chunk may use a read-only array without a copy.
     numbers = numbers.view()
     numbers.flags.writeable = False
     return numbers
@@ -275,9 +261,9 @@ def _refuse_numbers(values: np.ndarray, who: str) -> None:
 
 
 def check_names(X, names: "np.ndarray | None", who: str, fitted: bool = True) -> None:
-    """Check column names as scikit-learn does: raise ValueError or TypeError for wrong ones, warn of missing ones.
+    """Check column names as scikit-learn does: refuse wrong ones, warn of missing ones.
 
-    names: those of the training rows, or None. fitted: whether no names mean that the training rows had none.
+    fitted: whether no names mean that the training rows had none.
     """
     found = list(getattr(X, "columns", ()))
     strings = sum(isinstance(name, str) for name in found)
@@ -302,7 +288,7 @@ def check_names(X, names: "np.ndarray | None", who: str, fitted: bool = True) ->
 
 
 def labelled_chunks(data: Any, found: "Fitted", who: str) -> "list[_native.Chunk]":
-    """Return X or (X, y) as chunks of scaled rows, labels in front; raise ValueError if they do not fit the model."""
+    """Return X or (X, y), checked against the model, as chunks of scaled rows with labels in front."""
     X, y = data if isinstance(data, tuple) and len(data) == 2 else (data, None)
     rows = rows_of(X if found.prepare is None else found.prepare(X), who)
     if found.n_features not in (None, rows.columns):
@@ -349,8 +335,8 @@ def in_blocks(
 ) -> "np.ndarray":
     """Answer rows in blocks, on several threads, and return all blocks' results, (rows, ...).
 
-    values: numbers held per row, at least 1. threads: None: the calling thread's setting; 0: the process's. answer:
-    returns the result of rows first, ..., last - 1, on any thread.
+    values: numbers held per row. threads: None: the calling thread's setting; 0: the process's. answer: returns the
+    result of rows first, ..., last - 1, on any thread.
     """
     if rows.rows == 1:
         return answer(0, 1)

@@ -27,7 +27,7 @@ class FittedScaling:
         self.steps = steps
 
     def apply(self, rows: Any) -> Any:
-        """Scale rows, floats (n, d) or CSR. Raises ValueError if sparse rows would become dense."""
+        """Scale rows, floats (n, d) or CSR, which must stay sparse."""
         if scipy.sparse.issparse(rows):
             return self._of_sparse(rows)
         out = np.array(rows, dtype=rows.dtype if rows.dtype.kind == "f" else np.float64)
@@ -74,7 +74,7 @@ _OPERATIONS = {"subtract": np.subtract, "divide": np.divide, "multiply": np.mult
 
 
 def scaler_class(step: object) -> "str | None":
-    """Return the name of scikit-learn's class of scalers that a step belongs to, or None."""
+    """Return the name of a step's class of scalers in scikit-learn, or None."""
     for each in type(step).__mro__:
         if each.__module__.split(".")[0] == "sklearn" and each.__name__ in SCALERS:
             return each.__name__
@@ -82,7 +82,7 @@ def scaler_class(step: object) -> "str | None":
 
 
 def read_scaler(scaler: Any) -> FittedScaling:
-    """Read a fitted scaler of SCALERS. Raises ModelFormatError if it is not fitted."""
+    """Read a fitted scaler of SCALERS."""
     name = scaler_class(scaler)
     assert name is not None
     if not hasattr(scaler, "n_features_in_"):

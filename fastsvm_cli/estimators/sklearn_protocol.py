@@ -61,13 +61,13 @@ def unavailable(instance: object) -> "set[str]":
 
 
 def has_classes(fast: Any) -> None:
-    """Raise AttributeError for a regression model."""
+    """Require a model other than a regression model."""
     if fast.model.header.regression:
         raise AttributeError("a regression model has no decision function: predict gives its values")
 
 
 def has_probability(fast: Any) -> None:
-    """Raise AttributeError for a model without probability estimates."""
+    """Require probability estimates."""
     header = fast.probability_header
     if header.regression:
         raise AttributeError("a regression model has no probabilities: predict gives its values")
@@ -79,13 +79,13 @@ def has_probability(fast: Any) -> None:
 
 
 def has_radii(fast: Any) -> None:
-    """Raise AttributeError for a model without certificates."""
+    """Require certificates."""
     if not fast.model.certified:
         raise AttributeError(f"the model has no certificates: {CERTIFIED} have them")
 
 
 def has_proofs(fast: Any) -> None:
-    """Raise AttributeError for a model whose labels cannot be proven."""
+    """Require labels that can be proven."""
     if fast.beyond_votes:
         raise AttributeError(BEYOND_VOTES)
     if not fast.model.proves:
@@ -93,13 +93,13 @@ def has_proofs(fast: Any) -> None:
 
 
 def is_one_class(fast: Any) -> None:
-    """Raise AttributeError unless the model is a one-class model."""
+    """Require a one-class model."""
     if fast.model.header.svm_type != "one_class":
         raise AttributeError("of one-class models alone")
 
 
 def has_targets(fast: Any) -> None:
-    """Raise AttributeError for a one-class model."""
+    """Require a model other than a one-class model."""
     if fast.model.header.svm_type == "one_class":
         raise AttributeError("a one-class model has no score")
 
@@ -119,60 +119,17 @@ class FittedEstimator:
         raise NotImplementedError
 
     def fit(self: Self, X, y=None, **_: Any) -> Self:
-        """Do nothing, since the model is fitted.
-
-        Parameters
-        ----------
-        X : object
-            Ignored.
-        y : object, default=None
-            Ignored.
-        **_
-            Ignored.
-
-        Returns
-        -------
-        self : FastSVM
-            The object itself.
-        """
+        """Do nothing, since the model is fitted, and return the object."""
         return self
 
     def get_params(self, deep: bool = True) -> "dict[str, Any]":
-        """Return the constructor's arguments.
-
-        Parameters
-        ----------
-        deep : bool, default=True
-            Ignored. It exists for compatibility with scikit-learn.
-
-        Returns
-        -------
-        params : dict
-            The arguments by name.
-        """
+        """Return the constructor's arguments, by name. `deep` is for scikit-learn, and ignored."""
         return {name: getattr(self, name) for name in self._parameters}
 
     def set_params(self: Self, **parameters: Any) -> Self:
-        """Change arguments of the constructor.
+        """Change arguments of the constructor, and return the object.
 
-        Parameters
-        ----------
-        **parameters
-            The arguments to change.
-
-        Returns
-        -------
-        self : FastSVM
-            The object itself.
-
-        Raises
-        ------
-        ValueError
-            If a name is unknown, or arguments are invalid or conflict.
-        ModelFormatError
-            If `exact` is another model than the compiled model's source.
-        FileError
-            If the file of `exact` cannot be read.
+        Raises the constructor's errors, and ValueError for an unknown name.
         """
         known = list(self._parameters)
         for name in parameters:

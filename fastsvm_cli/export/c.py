@@ -39,11 +39,7 @@ class Table:
 
 
 class Program:
-    """C of an exported model.
-
-    prefix: of every name. file: name of the header, without .h. progmem: tables in an AVR's flash memory. operations:
-    per row without zeros. Raises ModelFormatError for what the precision, or an AVR, cannot hold.
-    """
+    """C of an exported model. prefix: of every name. file: name of the header, without .h."""
 
     def __init__(
         self, description: Description, *, single: bool, prefix: str, file: "str | None" = None, progmem: bool = False
@@ -106,7 +102,7 @@ class Program:
         return self._put(c_text.HEADER, DECLARATIONS=declarations, NOTES=notes, LABELS=self._labels())
 
     def _include(self) -> str:
-        """Return the #include directive, or the header itself if C cannot name it."""
+        # C cannot name some files: their text is included here.
         named = self.file.isprintable() and not set(self.file) & set('"\\?@')
         return f'#include "{self.file}.h"' if named else self.header()
 
@@ -461,7 +457,7 @@ class Program:
         )
 
     def _signatures(self) -> "list[tuple[str, str, str, str]]":
-        """Return (name, output parameter, signature, how the row is passed)."""
+        # (name, output parameter, signature, how the row is passed)
         out = []
         certified = self._radius is not None
         for name in ["predict", "values"] + ["probabilities"] * self._probable + ["radius"] * certified:
@@ -506,7 +502,7 @@ def _quoted(name: str) -> str:
 
 
 def _nested(degree: int, d: int, point: str) -> str:
-    """Return Horner's rule in C: in lexicographic order pointers only advance."""
+    # Horner's rule: in lexicographic order, pointers only advance.
     indices = "ijkl"
     sizes = [comb(d + k - 1, k) if k else 1 for k in range(degree + 1)]
     lines = ["        {"]

@@ -26,8 +26,7 @@ _NAMED = 5
 class Comparison:
     """Answers of an export beside those of fastsvm predict.
 
-    different: lines whose labels differ; near: those within the precision's tolerance. largest: difference of values;
-    size: of the largest value.
+    different: lines whose labels differ; near: those within the precision's tolerance.
     """
 
     def __init__(self, regression: bool) -> None:
@@ -49,7 +48,7 @@ class Comparison:
 
 
 def compare(model: "Model", description: "Description", single: bool, answers: Answers, chunks) -> Comparison:
-    """Compare answers with `model`'s. chunks: unscaled if it embeds a scaling. Raises RowError and FileError."""
+    """Compare answers with `model`'s. chunks: unscaled if it embeds a scaling."""
     out, decisions, predictions = (
         Comparison(model.header.regression),
         model.decisions(Precision.values()),
@@ -88,7 +87,7 @@ def _explains(near: np.ndarray, values: np.ndarray, answered: np.ndarray) -> boo
 
 
 def dense(chunk: "_native.Chunk", description: "Description", kind: "type[np.floating]") -> np.ndarray:
-    """Return dense rows, (rows, inputs). Raises RowError for an entry without a column."""
+    """Return dense rows, (rows, inputs); RowError for an entry without a column."""
     inputs, first = description.inputs, description.first_index
     columns, rows = np.asarray(chunk.indices) - first, _rows(chunk)
     wrong = (columns < 0) | (columns >= inputs)
@@ -114,7 +113,7 @@ def _check_rows(chunk: "_native.Chunk") -> None:
 
 
 def c_answers(program: "Program", longest_row: int, compiler: str, flags: "tuple[str, ...]" = ("-O2",)) -> Answers:
-    """Return a function that answers rows by the C, compiled and run here. It raises FileError."""
+    """Return a function that answers rows by the C, compiled and run here."""
     import subprocess
     from tempfile import TemporaryDirectory
 

@@ -74,12 +74,7 @@ class Samples:
 
 
 class Description:
-    """A model's arithmetic, for a writer of any target.
-
-    inputs: numbers in a row; column j is feature j + first_index. used: (d) increasing columns. slopes, offsets:
-    (inputs) or None: x becomes slope x + offset, 0 for a dropped column. labels_back: (from, scale, to) or None: y
-    becomes to + (y - from) scale. certified: the model if radii are exported.
-    """
+    """A model's arithmetic, for a writer of any target. Column j of a row is feature j + first_index."""
 
     def __init__(
         self,
@@ -95,10 +90,10 @@ class Description:
     ):
         self.header, self.body, self.used, self.inputs, self.first_index = header, body, used, inputs, first_index
         self.path, self.kind, self.fingerprint = path, kind, fingerprint
-        self.slopes: np.ndarray | None = None
+        self.slopes: np.ndarray | None = None  # (inputs): x becomes slope x + offset, 0 for a dropped column
         self.offsets: np.ndarray | None = None
         self.scaled_to = 0.0  # the range file's limit with the larger absolute value
-        self.labels_back: tuple[float, float, float] | None = None
+        self.labels_back: tuple[float, float, float] | None = None  # (from, scale, to): y becomes to + (y - from) scale
         self.classes: Any = None
         self.certified: Model | None = None
 
@@ -131,7 +126,7 @@ class Description:
 def describe(
     model: "Model", path: str, fingerprint: "str | None" = None, inputs: int = 0, radius: bool = True
 ) -> Description:
-    """Describe a model of any kind. Raises ModelFormatError if no target can hold it.
+    """Describe a model of any kind that some target can hold.
 
     inputs: least columns of a row. radius: with radii of a certified model.
     """
@@ -192,7 +187,7 @@ def _constants(model: "ExactModel") -> np.ndarray:
 
 
 def _linear(model: "ExactModel", features: np.ndarray, coefficients: np.ndarray) -> "Polynomials | None":
-    """Return the weights; None if a product leaves the range of doubles, as kernel sums might not."""
+    # None if a product leaves the range of doubles, as kernel sums might not.
     header, chunk = model.header, model.vectors
     _check_size(header.pairs * len(features), model.path)
     starts, columns = np.asarray(chunk.indptr), np.searchsorted(features, np.asarray(chunk.indices))

@@ -26,7 +26,7 @@ _MOST_BYTES = (1 << 31) - (1 << 20)
 
 
 def model_of(description: Description, single: bool) -> Any:
-    """Return a description as a ModelProto. Raises ModelFormatError, and MissingPackageError without onnx."""
+    """Return a description as a ModelProto."""
     try:
         from onnx import helper, numpy_helper
     except ImportError:
@@ -68,7 +68,7 @@ class _Writer(Answers):
         self._bounds = ""  # (n, pairs): error bounds of the sums
 
     def outputs(self) -> "list[tuple[str, str, list[int]]]":
-        """Write the graph; return (name, type, shape without rows) per output."""
+        # (name, type, shape without rows) per output
         g, description, header = self.graph, self.description, self.description.header
         z, rest = self._row()
         body = description.body
@@ -98,7 +98,7 @@ class _Writer(Answers):
     # ---- from rows to values
 
     def _row(self) -> "tuple[str, str | None]":
-        """Return (n, d) used columns and (n, 1) squares of the others."""
+        # (n, d) used columns and (n, 1) squares of the others
         g, description = self.graph, self.description
         x = "X"
         if description.slopes is not None and description.offsets is not None:
@@ -112,7 +112,7 @@ class _Writer(Answers):
         return g("Gather", x, description.used, axis=1), rest
 
     def _about(self, z: str, center: np.ndarray) -> str:
-        """Subtract a center with more digits than the precision."""
+        # In two steps: a center has more digits than the precision.
         g = self.graph
         high = center.astype(g.kind).astype(np.float64)
         if high.any():
@@ -153,7 +153,7 @@ class _Writer(Answers):
         return g("Add", *own)
 
     def _class_sums(self, values: str, coefficients: np.ndarray, counts: "list[int]") -> "list[str]":
-        """Return (n, classes - 1) per class; blocks of AT_ONCE limit single precision's error."""
+        # (n, classes - 1) per class; blocks of AT_ONCE limit single precision's error.
         g = self.graph
         if coefficients.shape[1] == 1:
             counts = [len(coefficients)]
@@ -179,7 +179,7 @@ class _Writer(Answers):
         return out
 
     def _polynomials(self, body: Polynomials, z: str, rest: "str | None") -> str:
-        """First axes are centers or expansions."""
+        # First axes are centers or expansions.
         g, d, expansions = self.graph, len(self.description.used), body.expansions
         about = self._about(g("Unsqueeze", z, np.array([0])), body.centers[:, None, :])
         own = [each.center for each in expansions]
@@ -228,7 +228,7 @@ class _Writer(Answers):
         return g("Transpose", total, perm=[1, 0])
 
     def _bound(self, radius: Radius, norms: str, weights: "str | None", terms: "str | None") -> str:
-        """Return bounds (expansions, n). norms: (centers, n)."""
+        # Bounds (expansions, n); norms: (centers, n)
         g, single = self.graph, self.graph.kind is np.float32
         up = lambda numbers: rounded_up(numbers, single)  # noqa: E731
         drift, shift = (up(radius.centers[:, column])[:, None] for column in (0, 1))
@@ -253,7 +253,7 @@ class _Writer(Answers):
         return g("Where", g("Less", moved, np.array(radius.limit)), total, g.infinity())
 
     def _plane(self, expansions: "list[Any]", moved: str, shared: bool) -> str:
-        """(expansions, n)."""
+        # (expansions, n)
         g = self.graph
         constants = np.array([each.levels[0][0] for each in expansions])[:, None]
         if len(expansions[0].levels) < 2:
@@ -265,7 +265,7 @@ class _Writer(Answers):
         return g("Add", g.sum(g("Mul", moved, weights[:, None, :]), 2), constants)
 
     def _times(self, rows: str, matrices: np.ndarray) -> str:
-        """Multiply (expansions or 1, n, d) by (expansions, d, q)."""
+        # (expansions or 1, n, d) by (expansions, d, q)
         g, (count, d, q) = self.graph, matrices.shape
         if not self._shared:
             return g("MatMul", rows, matrices)
@@ -276,7 +276,7 @@ class _Writer(Answers):
         return g("Transpose", g("Reshape", flat, np.array([-1, count, q])), perm=[1, 0, 2])
 
     def _assigned(self, sums: str, at: "list[int]", count: int) -> str:
-        """Return sums of the expansions `at`, (count, n, 1), 0 for missing ones."""
+        # (count, n, 1): sums of the expansions `at`, 0 for missing ones
         if len(at) == count:
             return sums
         slots = np.zeros((count, len(at)))
@@ -285,7 +285,7 @@ class _Writer(Answers):
         return self.graph("Unsqueeze", flat, np.array([2]))
 
     def _higher(self, expansions: "list[Any]", degree: int, moved: str, d: int) -> str:
-        """Return z.(M z + T (zz)) + (zz).(Q (zz)), zz the products of two entries of z: (expansions, n, 1)."""
+        # z.(M z + T (zz)) + (zz).(Q (zz)), zz the products of two entries of z: (expansions, n, 1)
         g, twos = self.graph, monomials(2, d)
         square = np.zeros((len(expansions), d, d))
         for at, each in enumerate(expansions):
@@ -325,14 +325,14 @@ class _Writer(Answers):
 
 
 def _product_loses(body: KernelSums, single: bool) -> bool:
-    """Return whether |x|^2 + |z|^2 - 2 x.z overflows or loses a tenth of the exponent."""
+    # |x|^2 + |z|^2 - 2 x.z may overflow, or lose a tenth of the exponent.
     with np.errstate(over="ignore", invalid="ignore"):
         squares = 8 * float((body.vectors**2).sum(axis=1).max(initial=0))
         return not abs(body.kernel.gamma) * (body.vectors.shape[1] + 8) * unit(single) * squares < 0.1
 
 
 def _alternating(coefficients: np.ndarray) -> np.ndarray:
-    """Return an order of alternating signs of a single column, for small partial sums."""
+    # Alternating signs keep partial sums small.
     n, columns = coefficients.shape
     if columns > 1:
         return np.arange(n)
@@ -343,7 +343,7 @@ def _alternating(coefficients: np.ndarray) -> np.ndarray:
 
 
 def answers(text: bytes, description: Description, single: bool) -> "check.Answers":
-    """Return a function that answers rows in onnxruntime. Raises MissingPackageError without it."""
+    """Return a function that answers rows in onnxruntime."""
     from fastsvm_cli.export.check import graph_answers
 
     try:

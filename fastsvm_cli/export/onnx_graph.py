@@ -29,10 +29,7 @@ class Graph:
         return outputs[0] if len(outputs) == 1 else outputs
 
     def _stored_apart(self, operator: str, x: "str | np.ndarray | float", number: np.ndarray) -> Any:
-        """Return (operator, inputs) that onnxruntime does not drop as a sum with 0 or a product with 1.
-
-        It would round the number to single precision.
-        """
+        # onnxruntime drops a sum with 0 or a product with 1, which would round the number to single precision.
         with np.errstate(over="ignore", under="ignore"):
             rounded = number.astype(np.float32)
         if number.size == 1 and rounded != number:
@@ -89,7 +86,7 @@ class Answers:
     _bounds: str
 
     def _proofs(self, radius: Radius, values: str) -> "list[tuple[str, str, list[int]]]":
-        """Write radius and, except for regression, proven: whether radii leave one label."""
+        # radius and, except for regression, proven: whether radii leave one label
         g, header, single = self.graph, self.description.header, self.graph.kind is np.float32
         radii = g("Mul", self._bounds, rounded_up(radius.up, single))
         back = self.description.labels_back
@@ -124,11 +121,8 @@ class Answers:
         return [*out, ("proven", "bool", [])]
 
     def _as_stated(self, values: str) -> str:
-        """Return whether the runtime has the precision that radii assume: (n, 1).
-
-        OpenVINO may use half precision, and single for double. No lower precision holds the test number; clamped from
-        values, it is not folded as a constant.
-        """
+        # Whether the runtime has the precision that radii assume, (n, 1): OpenVINO may use half precision, and single
+        # for double. No lower precision holds the test number; clamped from values, it is not folded as a constant.
         g = self.graph
         number = np.array(1 + (2.0**-20 if g.kind is np.float32 else 2.0**-40))
         probe = g("Min", g("Max", g("Gather", values, np.array([0]), axis=1), number), number)
@@ -158,7 +152,7 @@ class Answers:
         return [("label", "string" if text else "int", [])]
 
     def _of_pairs(self, side: int) -> np.ndarray:
-        """Return (pairs, classes): 1 for the pair's first (1) or second (2) class."""
+        # (pairs, classes): 1 for the pair's first (1) or second (2) class
         header = self.description.header
         out = np.zeros((header.pairs, header.nr_class))
         for each in header.class_pairs:
@@ -170,7 +164,7 @@ class Answers:
         return np.argsort(self._names, kind="stable")
 
     def _scores(self, values: str) -> "tuple[str, str, list[int]]":
-        """Write scikit-learn's decision function: -s and s, or votes plus less than half a vote."""
+        # scikit-learn's decision function: -s and s, or votes plus less than half a vote
         g, header = self.graph, self.description.header
         if not header.classification:
             g("Identity", values, output="scores")
@@ -215,7 +209,7 @@ class Answers:
         return "probabilities", "real", [header.nr_class]
 
     def _coupled(self, r: str) -> str:
-        """Iterate Wu, Lin and Weng (2004), method 2, as LIBSVM does; converged rows stay unchanged."""
+        # Wu, Lin and Weng (2004), method 2, as in LIBSVM; converged rows stay unchanged.
         g, header = self.graph, self.description.header
         k, pairs = header.nr_class, header.pairs
         other = g("Sub", np.array(1.0), r)

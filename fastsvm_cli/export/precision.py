@@ -42,7 +42,7 @@ _LEAST = least(True)
 
 
 def written(numbers: Any, single: bool, path: str) -> np.ndarray:
-    """Round numbers to the precision. Raises ModelFormatError beyond it."""
+    """Round numbers to the precision, which must reach them."""
     array = np.asarray(numbers, dtype=np.float64)
     with np.errstate(over="ignore"):
         out = array.astype(np.float32 if single else np.float64)
@@ -54,7 +54,7 @@ def written(numbers: Any, single: bool, path: str) -> np.ndarray:
 
 
 def check_range(description: "Description") -> None:
-    """Raise ModelFormatError if single precision's range, not its rounding, changes decision values."""
+    """Refuse a model whose decision values single precision's range, not its rounding, changes."""
     body, rho = description.body, np.array(description.header.rho)
     with np.errstate(all="ignore"):
         if isinstance(body, KernelSums):
@@ -79,7 +79,6 @@ def check_range(description: "Description") -> None:
 
 
 def _lost(numbers: np.ndarray) -> np.ndarray:
-    """Return what underflow takes."""
     small = np.where(abs(numbers) < _NORMAL, numbers, 0.0)
     return abs(small - small.astype(np.float32))
 

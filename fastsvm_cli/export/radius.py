@@ -104,7 +104,7 @@ class Radius:
 
 
 def radius_of(description: "Description", single: bool, differences: bool) -> "Radius | None":
-    """Return the radius of a `certified` model, else None. Raises ModelFormatError if nothing is proven.
+    """Return the radius of a `certified` model, else None.
 
     differences: kernel sums compute distances from differences, not about a center.
     """
@@ -122,7 +122,7 @@ def radius_of(description: "Description", single: bool, differences: bool) -> "R
 
 
 def _svm_predict(kernel_error: float, weight: float, count: float, rho: float) -> float:
-    """Return svm-predict's rounding (B5) for |K| <= 1."""
+    # svm-predict's rounding (B5) for |K| <= 1
     return 1.01 * (weight * (kernel_error + (1.01 * (count + 6) + 4) * _U) + 2 * _U * abs(rho)) + 1e-150 * weight
 
 
@@ -174,7 +174,7 @@ def _of_polynomials(out: Radius, body: Polynomials, model: Any) -> None:
 
 
 def _evaluated(out: Radius, body: Polynomials, each: "Expansion", v: float, d: int) -> "list[float]":
-    """Return, per degree, R^k's factor for rounding a polynomial and its numbers."""
+    # Per degree, R^k's factor for rounding a polynomial and its numbers
     kind = np.float32 if v > _U else np.float64
     steps = 1.02 * (path_length(body.degree, d, each.rank) + 2.2 * body.degree + 4) * v
     if not steps < 1e-2:
@@ -193,7 +193,7 @@ def _evaluated(out: Radius, body: Polynomials, each: "Expansion", v: float, d: i
 
 
 def _of_kernels(out: Radius, body: KernelSums, model: Any, differences: bool) -> None:
-    """B42."""
+    # B42
     header, v, origin, gamma = model.header, out.v, model.origin, body.kernel.gamma
     n, d = body.vectors.shape
     center = np.zeros((1, d)) if differences or not n else body.vectors.mean(axis=0)[None, :]

@@ -15,28 +15,24 @@ TARGETS = ("onnx", "c")
 
 
 class Options:
-    """Options of an export. prefix: of C names; None: the file name. progmem: tables in an AVR's flash memory."""
+    """Options of an export. progmem: tables in an AVR's flash memory."""
 
     def __init__(self, *, single: bool = True, prefix: "str | None" = None, progmem: bool = False):
         self.single, self.prefix, self.progmem = single, prefix, progmem
 
 
 class Export(NamedTuple):
-    """Result of an export.
+    """Result of an export."""
 
-    texts: content by file ending, the output's own first. sizes: a line for the user. answers(longest_row): run the
-    model here. main(longest_row): {ending: content} of a program that reads rows, or {}. nbytes: of the model.
-    """
-
-    texts: "dict[str, bytes]"
-    sizes: str
-    answers: "Callable[[int], Answers]"
-    main: "Callable[[int], dict[str, bytes]]"
-    nbytes: int
+    texts: "dict[str, bytes]"  # by file ending, the output's own first
+    sizes: str  # a line for the user
+    answers: "Callable[[int], Answers]"  # runs the model here, for rows of so many entries
+    main: "Callable[[int], dict[str, bytes]]"  # {ending: content} of a program that reads rows
+    nbytes: int  # of the model
 
 
 def export(description: "Description", target: str, output: str, options: Options) -> Export:
-    """Export to `target`. Raises ModelFormatError for what it cannot hold, FileError without a package."""
+    """Export to `target`."""
     return {"onnx": _onnx, "c": _c}[target](description, output, options)
 
 

@@ -25,13 +25,13 @@ _DEGREES = {1: "o", 2: "d", 3: "^", 4: "s"}
 
 
 class Mark(NamedTuple):
-    """Mark of a case in a figure. words: in the legend. rank: order in the legend."""
+    """Mark of a case in a figure."""
 
-    words: str
+    words: str  # in the legend
     marker: str
     colour: str
     face: str
-    rank: int
+    rank: int  # in the legend
 
 
 def mark_of(case: dict) -> Mark:
@@ -97,7 +97,7 @@ def draw(document: dict) -> Figure:
 
 
 def _speeds(document: dict, case: dict, clock: "str | None" = None) -> "tuple[float, float, float]":
-    """Return rows per second by a clock (None: the first that timed the case), and the ends of their interval."""
+    # Without a clock, the first that timed the case counts.
     key = _KEYS[clock] if clock is not None else next(key for key in _KEYS.values() if case[key] is not None)
     rows, (low, high) = document["rows"] if key == "end_to_end" else 1, case[key]["interval_95"]
     return rows / case[key]["median"], rows / high, rows / low
@@ -106,7 +106,7 @@ def _speeds(document: dict, case: dict, clock: "str | None" = None) -> "tuple[fl
 def _draw_panel(
     axis: Axes, document: dict, cases: "list[dict]", places: "dict[str, float]", clock: str, first: float
 ) -> None:
-    """Draw the cases that a clock timed. places: across, by name. first: where the logarithmic part begins."""
+    # The logarithmic part begins at `first`.
     axis.set_yscale("log")
     axis.margins(y=0.12)  # room for labels
     axis.set_ylabel(f"rows / s, {CLOCKS[clock]}")
@@ -142,14 +142,13 @@ def _draw_panel(
 
 
 def _importance(document: dict, case: dict, clock: str) -> int:
-    """Return the rank of a case's label, the largest for the first one to draw; 0 for none."""
+    # Labels of large numbers are drawn first, those of 0 never.
     if case["name"] == document["picked"]:
         return 4
     return {"reference": 3, "exact": 2}.get(case["role"], int(case["name"] in document["front"][clock]))
 
 
 def _draw_labels(axis: Axes, document: dict, places: "dict[str, float]", clock: str) -> None:
-    """Label the cases that matter, where there is room."""
     figure = cast("Figure", axis.figure)
     renderer = cast("FigureCanvasAgg", figure.canvas).get_renderer()
     inside = axis.get_window_extent(renderer)

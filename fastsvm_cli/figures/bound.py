@@ -22,21 +22,16 @@ _KEY = {"rows proven": "solid", "all rows": "dashed"}
 
 
 class Proven(NamedTuple):
-    """Rows that one certified model proves, by radius.
-
-    words: its name. degree: of expansions, or 0. size: bytes of its file. proven: number of rows; None for regression.
-    curve: increasing (radius, rows up to it, proven ones of these). median, upper: radii that 50 % and 95 % of the rows
-    do not exceed.
-    """
+    """Rows that one certified model proves, by radius."""
 
     words: str
     degree: int
     size: int
     rows: int
-    proven: "int | None"
-    curve: "list[tuple[float, int, int]]"
-    median: float
-    upper: float
+    proven: "int | None"  # rows; None for regression
+    curve: "list[tuple[float, int, int]]"  # increasing (radius, rows up to it, proven ones of these)
+    median: float  # radius
+    upper: float  # radius that 95 % of the rows do not exceed
 
     @property
     def summary(self) -> str:
@@ -51,10 +46,7 @@ class Proven(NamedTuple):
 
 @style.applied()
 def draw(data: str, model: str, found: "list[Proven]") -> Figure:
-    """Return the figure of the rows that models prove.
-
-    data, model: names for the title. found: one or more models, on the same rows, at least one.
-    """
+    """Return the figure of the rows that models prove, all on the same rows; data, model: names for the title."""
     regression = found[0].proven is None
     low, high = _radii(found)
     figure = style.empty_figure(2.1)
@@ -99,7 +91,7 @@ def _radii(found: "list[Proven]") -> "tuple[float, float]":
 
 
 def _percent(share: float) -> str:
-    """Return a share, in percent, with so many digits that only all rows give 100 %."""
+    # It has so many digits that only all rows give 100 %.
     if share in (0, 100):
         return f"{share:.0f} %"
     digits = max(1, 1 - int(log10(min(share, 100 - share)) // 1))

@@ -11,10 +11,7 @@ _FINISHED = {True: "all vectors moved at the end", False: "best coefficients alo
 
 @style.applied()
 def draw(data: str, found: Sizes) -> Figure:
-    """Return the figure of sizes: labels that differ, and time, by number of vectors.
-
-    data: name of the rows' source.
-    """
+    """Return the figure of sizes: labels that differ, and time, by number of vectors."""
     figure = style.empty_figure(3.0)
     upper, lower = figure.subplots(2, sharex=True)
     sizes, exact, written = found.sizes, found.exact, f"written: {found.sizes[-1].vectors:,} vectors"

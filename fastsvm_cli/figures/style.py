@@ -76,7 +76,7 @@ def content(figure: Figure, kind: str) -> bytes:
 
 
 def write(figure: Figure, path: str) -> None:
-    """Write a figure in the format of the path's ending, atomically. Raises FileError."""
+    """Write a figure in the format of the path's ending, atomically."""
     drawn = content(figure, path.rpartition(".")[2])
     with Output(path) as output:
         output.write(drawn)

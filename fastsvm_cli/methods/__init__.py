@@ -23,7 +23,7 @@ def names() -> "list[str]":
 
 
 def find(name: str) -> "tuple[Method, str | None]":
-    """Return the method with this name, and its variant or None. Raises KeyError."""
+    """Return the method with this name, and its variant or None."""
     for each in methods():
         if name == each.name:
             return each, None

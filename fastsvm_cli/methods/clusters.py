@@ -30,10 +30,7 @@ def clusters_of(
 def k_means(
     x: Matrix, k: int, seed: int, path: str, on_progress: "Callable[[float], None] | None" = None
 ) -> "tuple[np.ndarray, np.ndarray]":
-    """Return (means (at most k, d), not finite for empty clusters; cluster per row (n)).
-
-    Raises ModelFormatError on overflow.
-    """
+    """Return (means (at most k, d), not finite for empty clusters; cluster per row (n))."""
     n, d = x.shape
     if not np.all(np.isfinite(row_norms(x))):
         raise ModelFormatError(

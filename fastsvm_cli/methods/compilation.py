@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def read_source(model_file: str, warn: bool = True) -> SourceModel:
-    """Read a LIBSVM model. Raises FileError, and ModelFormatError, also for a compiled one."""
+    """Read a LIBSVM model, which must not be compiled."""
     from fastsvm_cli.models import check_start, parse_libsvm
     from fastsvm_cli.text.fingerprint import fingerprint
     from fastsvm_cli.text.read_rows import read_bytes
@@ -25,26 +25,21 @@ def silent(share: float, words: str = "") -> None:
 
 
 class CompiledModel(NamedTuple):
-    """A compiled model, read back from its text.
-
-    size: bytes of the text. target: the option, or 0. warning: why a target was missed, or a guarantee does not hold;
-    or None. of_rows: svm-scale's warnings.
-    """
+    """A compiled model, read back from its text."""
 
     model: "Model"
     size: int
-    target: float
+    target: float  # the option, or 0
     warning: "str | None"
-    of_rows: "tuple[str, ...]" = ()
+    of_rows: "tuple[str, ...]" = ()  # svm-scale's warnings
 
 
 def compile_source(
     name: str, source: SourceModel, given: "dict[str, Any]", on_progress: "Progress" = silent
 ) -> CompiledModel:
-    """Compile an exact model.
+    """Compile an exact model. `data`, of the options `given` by long name, may be a list of chunks.
 
-    given: options by long name, _ for -; True for a flag, None if not given; `data` may be a list of chunks. Raises
-    TypeError for an unknown option, ValueError for a conflict, ModelFormatError and FileError.
+    An unknown option is a TypeError, a conflict a ValueError.
     """
     from fastsvm_cli.console.options import UsageError
     from fastsvm_cli.methods import find

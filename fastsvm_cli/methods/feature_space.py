@@ -116,7 +116,7 @@ class FeatureSpace:
         return out
 
     def inner_products(self, rows: _native.Chunk) -> "tuple[np.ndarray, np.ndarray]":
-        """Return f(z) + rho, and error bounds: both (rows, pairs). Raises ModelFormatError on overflow."""
+        """Return f(z) + rho, and error bounds: both (rows, pairs)."""
         model, evaluator = self.model, self._without_offsets
         decisions = _native.Decisions(model.pairs, True)
         b, radius = np.empty((rows.rows, model.pairs)), np.empty((rows.rows, model.pairs))
@@ -148,7 +148,7 @@ class FeatureSpace:
 
     @cached_property
     def squared_norms(self) -> np.ndarray:
-        """(pairs), rounded up (B27 of PROOFS.md). Raises ModelFormatError on overflow."""
+        """(pairs), rounded up (B27 of PROOFS.md)."""
         a, (b, error) = self.coefficients, self.at_support_vectors
         n = len(b)
         total = np.einsum("ip,ip->p", a, b)
@@ -162,7 +162,7 @@ class FeatureSpace:
 
     @cached_property
     def _without_offsets(self) -> _native.Exact:
-        """Without rho: a large one costs digits."""
+        # A large rho costs digits.
         model = self.model
         header = model.header.changed(rho=[0.0] * model.pairs)
         return _native.Exact(_native.LibsvmFile(header, model.vectors, model.kernel).svm_model)
@@ -174,7 +174,7 @@ _FEW = 4  # for fewer rows, kernel values cost less than passing over weights
 class KernelMatrix:
     """Kernel values with x (n, d), the same for any number of threads.
 
-    For kernels of distances, x is to be near the origin (`near_origin`). Raises ValueError for precomputed kernels.
+    For kernels of distances, x is to be near the origin (`near_origin`). A precomputed kernel is a ValueError.
     """
 
     def __init__(self, kernel: Kernel, x: Matrix):
@@ -208,7 +208,7 @@ class KernelMatrix:
 
 
 def _rows(x: Matrix) -> "np.ndarray | _native.Chunk":
-    """Column j is feature j + 1."""
+    # Column j is feature j + 1.
     if isinstance(x, np.ndarray):
         return np.ascontiguousarray(x, float)
     x = x.tocsr()
@@ -219,10 +219,9 @@ COLUMN_ROWS = 1 << 14  # of a column, factored together
 
 
 class PartialCholesky:
-    """Partial Cholesky factorisation K ~ L L', a column per chosen vector.
+    """Partial Cholesky factorisation K ~ L L', a column per chosen vector; not of sigmoid and precomputed kernels.
 
     diagonal: of K - L L'. single: L in single precision, at half the cost, for |K| <= 1, to 1e-6 of the diagonal.
-    Raises ValueError for sigmoid and precomputed kernels.
     """
 
     def __init__(self, kernel: Kernel, x: Matrix, most: int, single: bool = False):

@@ -25,10 +25,9 @@ _EQUAL = 1e-13
 
 
 class ScalingToFold:
-    """Scaling to fold, accepted by models.embedded_scaling.check.
+    """Scaling to fold, accepted by models.embedded_scaling.check: no offset of index 0, and enough digits.
 
-    path, digest: of its file. scaling: unrounded. labels: (slope, offset), or None. Raises ModelFormatError for an
-    offset of index 0, and numbers that leave too few digits.
+    path, digest: of its file. scaling: unrounded. labels: (slope, offset), or None.
     """
 
     def __init__(self, scaling: Scaling):
@@ -45,7 +44,7 @@ class ScalingToFold:
                 self._fail(f"feature {feature} {why}, to be folded into a model: use predict --scale")
 
     def coefficients_overflow(self) -> NoReturn:
-        """Raise ModelFormatError for coefficients that overflow."""
+        """Refuse coefficients that overflow."""
         self._fail("a coefficient overflows once y is scaled back: scale the data")
 
     def _fail(self, why: str) -> NoReturn:
@@ -100,10 +99,7 @@ def fold_exact(model: ExactModel, affine: Affine) -> "ExactModel | None":
 
 
 def folded_exact(model: ExactModel, folding: ScalingToFold, instead: str) -> ExactModel:
-    """Return the LIBSVM model of raw rows and labels.
-
-    Raises ModelFormatError without one, advising `instead`, or on overflow.
-    """
+    """Return the LIBSVM model of raw rows and labels; without one, advise `instead`."""
     found = fold_exact(model, folding.affine)
     if found is None:
         raise ModelFormatError(model.path, f"{_why_none(model, folding)}: {instead}")

@@ -21,7 +21,7 @@ Progress = Callable[..., None]
 
 
 class MethodOptions(Options):
-    """Options of a method's command, and defaults for what a run asks of them. Raises UsageError."""
+    """Options of a method's command, and defaults for what a run asks of them."""
 
     #: of the default output name
     suffix = ""
@@ -38,11 +38,7 @@ class MethodOptions(Options):
     output_file: str = argument(required=False)
 
     def begin(self) -> None:
-        """Check files and set threads.
-
-        Raises FileError and UsageError like check_files, and FileError if the model would replace rows (a mistyped
-        `approx model test`).
-        """
+        """Check files, also for a model that would replace rows (a mistyped `approx model test`), and set threads."""
         from os.path import basename
 
         from fastsvm_cli import _native
@@ -66,10 +62,10 @@ class MethodOptions(Options):
         return self.data_file
 
     def check_model(self, model: "ExactModel") -> None:
-        """Raise UsageError for options that conflict with the model."""
+        """Refuse options that conflict with the model."""
 
     def check_size(self, size: int) -> None:
-        """Raise ModelFormatError for a compiled model of too many bytes."""
+        """Refuse a compiled model of too many bytes."""
 
 
 class Compiled(Protocol):
@@ -92,19 +88,14 @@ class Made(NamedTuple):
 
 
 class SourceModel:
-    """LIBSVM model to compile. size: bytes of its file, decompressed. fingerprint: first 32 digits of their SHA-256."""
+    """LIBSVM model to compile; size and fingerprint are of its file, decompressed."""
 
     def __init__(self, model: "ExactModel", size: int, fingerprint: str):
         self.model, self.size, self.fingerprint = model, size, fingerprint
 
 
 class Run:
-    """A compilation, and what its steps have found.
-
-    source: None where rows alone are compiled. rows: of --data, or None. scaling: of the range file, or None; folding:
-    the same, if it goes into the model's numbers. applied: scalings of rows, whose warnings are due. size: of the
-    model's file.
-    """
+    """A compilation, and what its steps have found. Without a source, rows alone are compiled."""
 
     made: Any
     size: int
@@ -113,9 +104,9 @@ class Run:
         self, method: "Method", options: Any, source: "SourceModel | None" = None, rows: "list[Chunk] | None" = None
     ):
         self.method, self.options, self.source, self.rows = method, options, source, rows
-        self.scaling: Scaling | None = None
-        self.folding: ScalingToFold | None = None
-        self.applied: list[Scaling] = []
+        self.scaling: Scaling | None = None  # of the range file
+        self.folding: ScalingToFold | None = None  # the same, if it goes into the model's numbers
+        self.applied: list[Scaling] = []  # to rows: their warnings are due
 
     @property
     def exact(self) -> "ExactModel":
@@ -130,19 +121,19 @@ class Run:
         return self.source.fingerprint
 
     def check(self) -> None:
-        """Raise ModelFormatError if no method can compile the model."""
+        """Refuse a model that no method can compile."""
         if self.exact.uncompilable is not None:
             raise ModelFormatError(self.exact.path, self.exact.uncompilable)
 
     def read_range(self) -> None:
-        """Read --scale and --y-scale. Raises FileError, DataFormatError and ModelFormatError."""
+        """Read --scale and --y-scale."""
         from fastsvm_cli.console.scaling import read_range
 
         model = None if self.source is None else self.exact
         self.scaling = read_range(self.options.scale_file, self.options.y_scale_file, model, self.options.model_file)
 
     def read_rows(self, scaling: "Scaling | None", purpose: "str | None" = None) -> None:
-        """Read the rows of --data. purpose: why there must be some, or None. Raises FileError and DataFormatError."""
+        """Read the rows of --data. purpose: why there must be some, or None."""
         from fastsvm_cli.text.read_rows import read_chunks
 
         path = self.options.rows_file
@@ -155,10 +146,7 @@ class Run:
             self.applied.append(scaling)
 
     def text(self, model: "Model") -> "tuple[bytes, Model]":
-        """Return a compiled model's file content, and the model read back, with the file's digits only.
-
-        Raises ModelFormatError about the source if that fails, or if it is too long.
-        """
+        """Return a compiled model's file content, and the model read back, with the file's digits only."""
         from fastsvm_cli.models import parse_model
 
         path, text = self.options.model_file, model.to_text()
@@ -181,21 +169,16 @@ class Run:
 
 
 class Attempt(NamedTuple):
-    """A method with options, to try on a model.
-
-    options: by long name, _ for -; True for a flag. rank: in the order of trying. gain: estimated limit of the exact
-    model's time over the compiled one's. seconds: estimated, to compile. exact: with --exact. calibrated: budget that
-    the method keeps by its own test of the rows, or 0. skipped: reason, or None.
-    """
+    """A method with options, to try on a model."""
 
     command: str
-    options: "dict[str, Any]"
-    rank: int = 5
-    gain: float = inf
-    seconds: float = 0.0
-    exact: bool = False
-    calibrated: float = 0.0
-    skipped: "str | None" = None
+    options: "dict[str, Any]"  # by long name, with _ for -; True for a flag
+    rank: int = 5  # in the order of trying
+    gain: float = inf  # estimated limit of the exact model's time over the compiled one's
+    seconds: float = 0.0  # estimated, to compile
+    exact: bool = False  # as with --exact
+    calibrated: float = 0.0  # budget that the method keeps by its own test of the rows
+    skipped: "str | None" = None  # the reason
 
     @property
     def name(self) -> str:
@@ -210,16 +193,12 @@ class Attempt(NamedTuple):
 
 
 class Setting(NamedTuple):
-    """Facts that a search starts from.
-
-    budget: the rule. ratio: gamma / gamma_MAX about the support vectors' mean; 0 for kernels other than RBF. rows:
-    number to calibrate on. max_bytes: of a compiled model.
-    """
+    """Facts that a search starts from."""
 
     budget: "Budget"
-    ratio: float
-    rows: int
-    max_bytes: float
+    ratio: float  # gamma / gamma_MAX about the support vectors' mean; 0 for kernels other than RBF
+    rows: int  # to calibrate on
+    max_bytes: float  # of a compiled model
 
     @property
     def promising(self) -> bool:
@@ -235,16 +214,13 @@ class Method:
     """A compilation method.
 
     A new one is a module here whose METHOD is an instance of a subclass, and a name in METHODS.
-
-    kinds: of its models. variants: Python names, with the options they imply. better: ways to improve agreement, in
-    Python's words. command_only: options that Python lacks.
     """
 
     name: str
-    kinds: "tuple[str, ...]"
+    kinds: "tuple[str, ...]"  # of its models
     Options: "type[MethodOptions]"
-    variants: ClassVar["dict[str, dict[str, str]]"] = {}
-    better: str
+    variants: ClassVar["dict[str, dict[str, str]]"] = {}  # Python names, with the options they imply
+    better: str  # ways to improve agreement, in Python's words
     command_only = frozenset({"scale_file", "y_scale_file", "plot_file", "quiet"})
 
     @property
@@ -254,7 +230,7 @@ class Method:
         return {word: (name, each) for name, each in own if name not in self.command_only for word in each.keywords}
 
     def read_options(self, given: "dict[str, Any]", variant: "str | None", model_file: str) -> Any:
-        """Return the record of Python's {name: value}. Raises TypeError for an unknown name, UsageError."""
+        """Return the record of Python's {name: value}."""
         values: dict[str, Any] = self.variants.get(variant or "", {}).copy()
         for keyword, value in given.items():
             if keyword not in self.keywords:
@@ -266,16 +242,16 @@ class Method:
         return self.Options(frozenset(values), **{**self.Options.defaults(), **values, "model_file": model_file})
 
     def check_model(self, model: "ExactModel", options: Any) -> None:
-        """Check before data is read. Raises UsageError or ModelFormatError."""
+        """Check model and options before data is read."""
         options.check_model(model)
 
     def prepare(self, run: "Run") -> None:
-        """Read range files and rows of a command. Raises FileError, DataFormatError and ModelFormatError."""
+        """Read range files and rows of a command."""
         run.read_range()
         run.read_rows(run.scaling)
 
     def compile(self, run: "Run", progress: Progress) -> Compiled:
-        """Compile a model; raise ModelFormatError or FileError."""
+        """Compile a model."""
         raise NotImplementedError
 
     def written(self, run: "Run") -> "Model":

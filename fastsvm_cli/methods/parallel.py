@@ -26,7 +26,7 @@ class threads_here:
 
 
 def over_blocks(n: int, size: int, body: "Callable[[slice], None]") -> None:
-    """Call body(rows) for 0 to n in slices of `size`. Raises the exception of the first slice that fails.
+    """Call body(rows) for 0 to n in slices of `size`, and raise the exception of the first slice that fails.
 
     A call must write only its slice and sum over no others: results then do not depend on threads.
     """

@@ -22,7 +22,7 @@ def libsvm_problem(chunks: "Iterable[_native.Chunk]") -> "tuple[list[float], lis
 
 
 def load_libsvm() -> None:
-    """Import libsvm-official. Raises MissingPackageError if it is missing or does not load.
+    """Import libsvm-official.
 
     Interrupts must not raise meanwhile: its import of scipy catches every exception.
     """
@@ -66,7 +66,7 @@ def train(labels: "list[float]", rows: "list[dict[int, float]]", options: str, p
 
 
 def _say_nothing() -> object:
-    """Return a C function: a Python one could lose an interrupt, or outlive the interpreter."""
+    # A Python function could lose an interrupt, or outlive the interpreter.
     import ctypes
 
     from libsvm.svm import PRINT_STRING_FUN

@@ -34,18 +34,13 @@ def load_model(path: "str | bytes | os.PathLike[str]") -> Model:
     -----
     FastsvmWarning
         If the file has content that LIBSVM reads, but that its writer may not have meant.
-
-    See Also
-    --------
-    load : Read a model file for predictions of arrays.
-    read_chunks : Read the rows of a data file.
     """
     path = os.fsdecode(path)
     return parse_model(read_bytes(path, lambda start: check_start(start, path)), path)
 
 
 def parse_model(text: bytes, path: str, *, warn: bool = True) -> Model:
-    """Read a model's text. warn: about its notes (FastsvmWarning). Raises ModelFormatError."""
+    """Read a model's text. warn: about its notes (FastsvmWarning)."""
     file = _native.read_model(text, path)
     model = (ExactModel if isinstance(file, _native.LibsvmFile) else Model)(file, path)
     if file.range_scaling is not None:
@@ -67,7 +62,7 @@ def warn_of(model: Model, path: str) -> None:
 def parse_libsvm(
     text: bytes, path: str, expected: str = "the LIBSVM model it was made from", *, warn: bool = True
 ) -> ExactModel:
-    """Read a LIBSVM model's text, as parse_model. Raises ModelFormatError, which names `expected`."""
+    """Read a LIBSVM model's text, as parse_model. expected: for the message about another kind."""
     model = parse_model(text, path, warn=False)
     if not isinstance(model, ExactModel):
         raise ModelFormatError(path, f"a compiled model found, expected {expected}")
@@ -77,11 +72,11 @@ def parse_libsvm(
 
 
 def check_start(start: bytes, path: str) -> None:
-    """Raise ModelFormatError if no model begins with `start`."""
+    """Require that a model can begin with `start`."""
     if start.split(b"\n", 1)[0].strip() or not start:  # a LIBSVM model may begin with blank lines
         _native.model_kind(start, path)
 
 
 def format_version(text: bytes, path: str) -> "int | None":
-    """Return a compiled model's version; None for LIBSVM's. Raises ModelFormatError."""
+    """Return a compiled model's version; None for LIBSVM's."""
     return _native.model_kind(text, path)[1] or None

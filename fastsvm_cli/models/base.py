@@ -33,8 +33,6 @@ class Model:
 
     Attributes
     ----------
-    file, path
-        The parameters.
     kind : str
         The name in the file's first line; "LIBSVM" for LIBSVM's format.
     header : Header
@@ -50,8 +48,6 @@ class Model:
         Whether `Decisions.radius` bounds the distance of each value from the exact model's.
     ordered : bool
         Whether the model may stop early on a row. It then counts kernel evaluations in `Decisions.evaluations`.
-    vectors : Chunk or None
-        The support vectors, if the model holds all of them.
     features : sequence of int
         Increasing LIBSVM indices, the columns of its vectors; empty for a kind that holds rows.
     centers : sequence or None
@@ -59,14 +55,10 @@ class Model:
         et al., eq. (3.11).
     folded : FoldedScaling or None
         The scaling that the model's numbers include.
-    embedded_scaling : EmbeddedScaling or None
-        The scaling that the model applies to raw rows.
     max_index : int
         The largest index, 0 if none; for a precomputed kernel the largest serial number.
     first_index : int
         LIBSVM's index of column 0 of dense rows: 0 if the model or its range knows feature 0, else 1.
-    columns : int
-        Number of columns of a dense row that holds all known features.
     used_indices : sequence of int
         The LIBSVM indices of its numbers.
     pairs : int
@@ -122,7 +114,7 @@ class Model:
 
     @cached_property
     def vectors(self) -> Any:  # _native.Chunk | None
-        """Support vectors, or None. Every access returns the same object."""
+        """Support vectors, if the model holds all of them, or None. Every access returns the same object."""
         return self.file.vectors
 
     @property
@@ -132,7 +124,6 @@ class Model:
 
     @embedded_scaling.setter
     def embedded_scaling(self, embedded_scaling: "EmbeddedScaling | None") -> None:
-        """Embedded scaling, or None."""
         self._embedded_scaling = embedded_scaling
         self.file.embed(*(((), None) if embedded_scaling is None else (embedded_scaling.texts, embedded_scaling.whole)))
 
@@ -143,27 +134,15 @@ class Model:
 
     @property
     def columns(self) -> int:
-        """Number of columns of a dense row, from `first_index` on."""
+        """Number of columns of a dense row that holds all known features, from `first_index` on."""
         return self.max_index + 1 - self.first_index
 
     def row_scaling(self) -> "Scaling | None":
-        """Return the scaling for one reading of text.
-
-        Returns
-        -------
-        scaling : Scaling or None
-            The argument `scaling` of `read_chunks`. None for a model without an embedded scaling.
-        """
+        """Return the argument `scaling` of `read_chunks` for one reading of text; None without an embedded scaling."""
         return None if self.embedded_scaling is None else self.embedded_scaling.scaling()
 
     def answer(self, decisions: _native.Decisions) -> None:
-        """Convert values and radii, in place, to the unit of raw labels.
-
-        Parameters
-        ----------
-        decisions : Decisions
-            The values and radii. They stay as they are without a scaling of labels.
-        """
+        """Convert values and radii, in place, to the unit of raw labels, if the model scales labels."""
         if self.embedded_scaling is not None:
             self.embedded_scaling.answer(decisions)
 
@@ -183,13 +162,7 @@ class Model:
         return ExactModel(self.file.exact, self.path)
 
     def to_text(self) -> bytes:
-        """Return the content of the model file.
-
-        Returns
-        -------
-        text : bytes
-            The content.
-        """
+        """Return the content of the model file."""
         return self.file.to_text()
 
     def decision_values(self, chunk: _native.Chunk, out: _native.Decisions, requested: Precision = LABELS) -> None:
@@ -213,55 +186,24 @@ class Model:
         self.native.decision_values(chunk, requested, out)
 
     def reference_values(self, chunk: _native.Chunk, out: _native.Decisions) -> None:
-        """Compute the decision values of a chunk in LIBSVM's order of operations, bit for bit.
+        """Fill `out` with a chunk's decision values in LIBSVM's order of operations, bit for bit.
 
-        The model must have `proves`.
-
-        Parameters
-        ----------
-        chunk : Chunk
-            The rows, as in `decision_values`.
-        out : Decisions
-            The object to fill.
-
-        Raises
-        ------
-        RowError
-            If the model cannot evaluate a row.
+        The model must have `proves`. Rows and errors are those of `decision_values`.
         """
         self.native.reference_values(chunk, out)
 
     def stopped_after(self, steps: int) -> "Model | None":
-        """Return a model that uses only the first points of this one.
+        """Return the model with its first `steps` points only; None unless ordered by the method geometry.
 
-        Parameters
-        ----------
-        steps : int
-            Number of points.
-
-        Returns
-        -------
-        model : Model or None
-            The model. Its value and radius are the middle and half the width of an interval. None for kinds other than
-            an ordered model of the method geometry.
+        Its value and radius are the middle and half the width of an interval.
         """
         engine = self.file.stopped_after(steps)
         return None if engine is None else _StoppedModel(self, engine)
 
     def decisions(self, requested: Precision, with_radius: bool = False) -> _native.Decisions:
-        """Return an object that `decision_values` fills.
+        """Return a Decisions for `decision_values` to fill, with radii if `with_radius`.
 
-        Parameters
-        ----------
-        requested : Wanted
-            The precision. For labels alone, the object may hold a winner per row instead of values.
-        with_radius : bool, default=False
-            Whether to hold radii too.
-
-        Returns
-        -------
-        decisions : Decisions
-            The object.
+        For labels alone, it may hold a winner per row instead of values.
         """
         return self.native.decisions(requested, with_radius)
 
@@ -283,18 +225,7 @@ class ExactModel(Model):
         )
 
     def with_header(self, header: "_native.Header") -> "ExactModel":
-        """Return the model with another header.
-
-        Parameters
-        ----------
-        header : Header
-            The header.
-
-        Returns
-        -------
-        model : ExactModel
-            A new model.
-        """
+        """Return a new model with another header."""
         file = _native.LibsvmFile(
             header,
             self.vectors,
@@ -306,18 +237,12 @@ class ExactModel(Model):
         return ExactModel(file, self.path)
 
     def plain(self) -> "ExactModel":
-        """Return the model without the line that fastsvm adds at the end of a LIBSVM model.
-
-        Returns
-        -------
-        model : ExactModel
-            A new model, or this one if it has no such line.
-        """
+        """Return the model without the line that fastsvm adds at the end of a LIBSVM model, if it has one."""
         return self if self.fingerprint is None else ExactModel(self.file.plain(), self.path)
 
 
 class _StoppedModel(Model):
-    """A geometry model that uses only its first points. Value and radius are the interval's middle and half width."""
+    """A geometry model that uses only its first points."""
 
     proves = False
     certified = True

@@ -1,6 +1,4 @@
-"""Range files in models that take raw rows.
-
-Format: FORMAT.md.
+"""Range files in models that take raw rows (FORMAT.md).
 
 Rows are scaled where they are made; `decision_values`, radii and the model of --exact take scaled rows.
 """
@@ -15,8 +13,8 @@ from fastsvm_cli.text.scaling import Scaling, parse_scaling, with_labels
 class EmbeddedScaling:
     """A range file embedded in a model.
 
-    texts: of the range file, and of e1071's y scale file if any; lines end in LF. native: without labels. labels_back:
-    (from, scale, to): y becomes to + (y - from) * scale; None: unchanged.
+    texts: of the range file, and of e1071's y scale file if any. native: without labels. labels_back: (from, scale,
+    to): y becomes to + (y - from) * scale; None: unchanged.
     """
 
     def __init__(self, scaling: Scaling, path: str):
@@ -38,7 +36,7 @@ class EmbeddedScaling:
         return Scaling(f"the range in {self.path}", self.native, self.texts)
 
     def rows(self, chunk: "_native.Chunk") -> "_native.Chunk":
-        """Scale raw rows that are not from text. Raises RowError."""
+        """Scale raw rows that are not from text."""
         return self.native.rows(chunk)
 
     @property
@@ -53,7 +51,7 @@ class EmbeddedScaling:
 
 
 def check(scaling: Scaling, model: Any, path: str) -> None:
-    """Raise ModelFormatError if the model (None: classes of rows) cannot embed the scaling."""
+    """Require a model (None: classes of rows) that can embed the scaling."""
     name = "its range" if path == scaling.path else scaling.path
     if (error := _native.embedding_error(scaling.native, None if model is None else model.file, name)) is not None:
         why, of_model = error

@@ -11,7 +11,7 @@ LINUX = sys.platform == "linux"
 
 
 def open_nothing(descriptor: int) -> int:
-    """Return a new descriptor to replace 0, 1 or 2, unusable in that role. Raises OSError."""
+    """Return a new descriptor to replace 0, 1 or 2, unusable in that role."""
     if LINUX:
         return os.open(os.devnull, os.O_PATH)
     return os.open(os.devnull, os.O_RDONLY if descriptor else os.O_WRONLY)

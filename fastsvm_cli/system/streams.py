@@ -18,7 +18,7 @@ _prepared: "TextIO | None" = None
 def prepare() -> None:
     """Prepare the streams, once, before any file is opened.
 
-    Each closed descriptor gets a placeholder, whose use raises EBADF, so that no opened file becomes a standard stream.
+    A closed descriptor gets a placeholder, whose use raises EBADF, so that no opened file becomes a standard stream.
     Standard output prints undecodable file names as their bytes. Standard error ignores its own errors.
     """
     global _prepared

@@ -27,7 +27,7 @@ class Source:
         raise NotImplementedError
 
     def read_into(self, into: memoryview) -> int:
-        """Fill `into` with at least one byte; return their number, 0 at the end. Raises FileError."""
+        """Fill `into` with at least one byte; return their number, 0 at the end."""
         raise NotImplementedError
 
     def close(self) -> None:
@@ -38,8 +38,7 @@ class Source:
 class Content(Source):
     """Bytes of a file or "-". Another thread decompresses gzip, bzip2, xz and, if Python can, zstd.
 
-    start: bytes of content to skip. on_read: called with the bytes read so far. begun: (open descriptor, first bytes),
-    read by the core. Raises FileError, also on construction.
+    start: bytes of content to skip. begun: (open descriptor, first bytes), read by the core.
     """
 
     def __init__(
@@ -113,7 +112,7 @@ class Content(Source):
         return os.fstat(self._file).st_size if self._buffers is None else 0
 
     def read(self, size: int) -> bytes:
-        """Return between 1 and `size` bytes; none at the end. Raises FileError."""
+        """Return between 1 and `size` bytes; none at the end."""
         if self._buffers is None:
             try:
                 if self._pending and not self._seek_back():
@@ -141,7 +140,7 @@ class Content(Source):
         return True
 
     def read_into(self, into: memoryview) -> int:
-        """Fill `into` with at least one byte; return their number, 0 at the end. Raises FileError."""
+        """Fill `into` with at least one byte; return their number, 0 at the end."""
         if not self._pending:
             if self._buffers is None:
                 try:
@@ -217,7 +216,7 @@ class Content(Source):
 
 
 def compression(start: bytes, path: str) -> "str | None":
-    """Return a compressed file's format, or None. Raises FileError if unsupported. start: MAGIC_BYTES."""
+    """Return a compressed file's format by its first MAGIC_BYTES, or None."""
     found = _compression(start)
     if found is None:
         return None
@@ -278,7 +277,7 @@ def _decompressor(kind: str, path: str):
 
 
 def decompressed(blocks: "Iterator[bytes]", kind: str, path: str) -> "Iterator[bytes]":
-    """Yield the content of concatenated streams. Raises FileError for damaged data."""
+    """Yield the content of concatenated streams."""
     new, errors = _decompressor(kind, path)
     stream = None
     for block in blocks:

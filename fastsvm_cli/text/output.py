@@ -13,7 +13,7 @@ class Output:
     """A file to write (native/files/output.h).
 
     A regular file is renamed from a temporary name at the end of the `with` block: a failed run keeps the previous
-    file. Others are written directly. Raises FileError, and BrokenPipeError if the reader closed the pipe.
+    file. Others are written directly. A closed pipe raises BrokenPipeError.
     """
 
     def __init__(self, path: str):
@@ -28,7 +28,7 @@ class Output:
             raise
 
     def write(self, data: "bytes | bytearray | memoryview") -> None:
-        """Write bytes. Raises FileError."""
+        """Write bytes."""
         self._file.write(data)
 
     def __enter__(self) -> "Output":

@@ -66,11 +66,6 @@ def read_chunks(
     scaling : Scaling, default=None
         The scaling that is applied to every row. It counts the entries.
 
-    Yields
-    ------
-    chunk : Chunk
-        Rows of the file.
-
     Raises
     ------
     FileError
@@ -79,10 +74,6 @@ def read_chunks(
         If a line is malformed and `bad_rows` is None, after the rows before the line.
     ValueError
         If the delimiter is invalid.
-
-    See Also
-    --------
-    load_model : Read a model file.
     """
     with LineBlocks(
         os.fsdecode(path),
@@ -130,7 +121,7 @@ def read_bytes(path: str, check: "Callable[[bytes], object] | None" = None) -> b
 
 
 def read_start(path: str) -> bytes:
-    """Return the first 4096 bytes of a file's content. Raises FileError."""
+    """Return the first 4096 bytes of a file's content."""
     with Content(path) as content:
         return _start_of(content)
 
@@ -138,8 +129,8 @@ def read_start(path: str) -> bytes:
 def read_buffers(path: str, check: "Callable[[bytes], object] | None" = None, whole: bool = False) -> "Iterator[bytes]":
     """Yield a file's content, a plain file in one piece if `whole`.
 
-    check: called with about one line before more is read; may raise. Raises FileError, and DataFormatError for a line
-    longer than any model's.
+    check: called with about one line before more is read; may raise. A line longer than any model's is a
+    DataFormatError.
     """
     with Content(path) as content:
         if check is not None:
@@ -162,7 +153,7 @@ def read_buffers(path: str, check: "Callable[[bytes], object] | None" = None, wh
 
 
 def _start_of(content: Content, stop: "bytes | None" = None) -> bytes:
-    """Return 4096 bytes, or fewer that contain `stop`."""
+    # 4096 bytes, or fewer that contain `stop`
     start = b""
     while len(start) < _START and not (stop and stop in start) and (buffer := content.read(_START - len(start))):
         start += buffer

@@ -15,7 +15,7 @@ class Affine:
 
 
 class Scaling:
-    """Scaling of one reading of rows. texts: of the range file, and the labels' file. entries: counts."""
+    """Scaling of one reading of rows, by the texts of a range file, and a labels' file."""
 
     def __init__(self, path: str, native: "_native.Scaling", texts: "tuple[bytes, ...]"):
         self.path, self.native, self.texts = path, native, texts
@@ -45,12 +45,12 @@ class Scaling:
 
 
 def parse_scaling(text: bytes, path: str) -> Scaling:
-    """Read a file of svm-scale -s or write.svm. Raises DataFormatError."""
+    """Read a file of svm-scale -s or write.svm."""
     return Scaling(path, _parsed(_native.read_scaling, text, path), (text,))
 
 
 def with_labels(scaling: Scaling, text: bytes, path: str) -> Scaling:
-    """Add write.svm's `yscale.file`. Raises DataFormatError, also for svm-scale's, which holds y itself."""
+    """Add write.svm's `yscale.file`; svm-scale's, which holds y itself, is refused."""
     if scaling.native.kind != "standard":
         raise DataFormatError(scaling.path, 1, "a range file of svm-scale found, expected the scale file of write.svm")
     return Scaling(scaling.path, _parsed(scaling.native.with_labels, text, path), (*scaling.texts, text))

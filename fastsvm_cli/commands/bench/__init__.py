@@ -156,7 +156,7 @@ def _note_interruption(bench: "Bench", options: BenchOptions) -> None:
 
 
 def _pass_or_fail(bench: "Bench", named: "list[Case]", options: BenchOptions) -> None:
-    """Exit with 3 if a named model changes too many labels, overall or in a class; else with 1 if one failed."""
+    # 3 if a named model changes too many labels, overall or in a class; else 1 if one failed.
     from fastsvm_cli.benchmarks.conclusion import class_words, small_class_sentences
 
     limit = options.max_disagreement

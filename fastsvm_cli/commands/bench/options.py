@@ -100,7 +100,7 @@ class BenchOptions(shared.Options):
     model_files: "tuple[str, ...]" = shared.argument(False, -1, "MODEL_FILE...")
 
     def check(self) -> None:
-        """Raise UsageError."""
+        """Refuse options that conflict."""
         if "-" in (self.test_file, self.scale_file, *self.model_files):
             raise click.UsageError("bench reads its files several times: none of them can be standard input.")
         gate, budget = self.max_disagreement is not None, self.budget is not None
@@ -156,14 +156,14 @@ class BenchOptions(shared.Options):
         return Budget(DEFAULT_BUDGET if self.budget is None else self.budget, self.each_class)
 
     def check_files(self) -> None:
-        """Raise FileError or UsageError for files that cannot be read or written as asked."""
+        """Refuse files that cannot be read or written as asked."""
         outputs = [path for path in (self.keep, self.plot_file) if path is not None]
         inputs = (self.test_file, self.scale_file, *self.model_files)
         check_document(inputs, outputs)
         check_outputs(outputs, *inputs)
 
     def check_model(self, model: "Model") -> None:
-        """Raise UsageError."""
+        """Refuse options that conflict with the model."""
         if model.header.regression and self.max_disagreement is not None:
             raise click.UsageError(
                 "--max-disagreement is about labels that differ; a regression model has values. --budget takes both."

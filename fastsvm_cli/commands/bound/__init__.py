@@ -25,7 +25,7 @@ class BoundOptions(shared.DataOptions):
     data_or_model: "tuple[str, ...]" = shared.argument(nargs=-1)
 
     def check(self) -> None:
-        """Raise UsageError."""
+        """Refuse options that conflict."""
         super().check()
         check_plot(self.plot_file)
         if self.plot_file is not None and len(self.data_or_model) != 2:
@@ -39,7 +39,7 @@ class BoundOptions(shared.DataOptions):
         return words + (["--scale", self.scale_file] if self.scale_file is not None else [])
 
     def check_found(self, models: int, data: int) -> None:
-        """Raise UsageError for options that conflict with so many models and data files."""
+        """Refuse options that conflict with so many models and data files."""
         about_rows = self.first_given("scale_file", "dense", "unlabelled", "max_line") if not data else None
         if about_rows is not None:
             raise click.UsageError(f"{about_rows} is about rows of data, and here are models alone.")

@@ -88,7 +88,7 @@ def _advise(
 
 
 def _for_bench(how: "Sequence[str]", test: str) -> "list[str]":
-    """Return the words of a bench, which reads labelled index:value rows only."""
+    # bench reads labelled index:value rows only.
     if "--dense" not in how and "--unlabelled" not in how:
         return [*how, test]
     return [*(how[how.index("--scale") :] if "--scale" in how else ()), "TEST"]

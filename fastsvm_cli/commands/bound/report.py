@@ -29,19 +29,16 @@ if TYPE_CHECKING:
 
 
 class Drawn(NamedTuple):
-    """Certified model whose proven rows --plot draws. degree: 0 without an expansion. size: of its file."""
+    """Certified model whose proven rows --plot draws."""
 
     words: str
-    degree: int
-    size: int
+    degree: int  # 0 without an expansion
+    size: int  # of its file
     seen: ProvenRows
 
 
 class Reading:
-    """How `bound` reads data files, and what it has read.
-
-    models: of all model files. drawn: by --plot. sampled: at most ROWS evenly spread rows per data file.
-    """
+    """How `bound` reads data files, and what it has read."""
 
     def __init__(self, options: "BoundOptions", progress: Progress):
         self.options, self.progress, self.scaling = options, progress, read_scale_file(options.scale_file)
@@ -53,15 +50,14 @@ class Reading:
         )
         self.models: list[Model] = []
         self.drawn: list[Drawn] = []
-        self.sampled: list[_native.Chunk] = []
+        self.sampled: list[_native.Chunk] = []  # at most ROWS evenly spread rows of each data file
 
 
 def bound_report(reading: Reading) -> dict:
     """Measure data files and models, and every model on every data file.
 
     Return {"fastsvm": version, "data": [...], "models": [...], "pairs": [...], "seconds": ...}, in the order of the
-    paths; norms are not squared. Raises DataFormatError, ModelFormatError, FileError, and UsageError for options that
-    conflict.
+    paths; norms are not squared.
     """
     options, paths = reading.options, reading.options.data_or_model
     start = monotonic()
@@ -135,7 +131,7 @@ def _models_to_draw(path: str, model: Model, quiet: bool) -> "list[Drawn]":
 
 @contextmanager
 def _seekable(paths: Sequence[str]) -> "Iterator[list[str]]":
-    """Copy pipes to files: data is read twice."""
+    # Pipes are copied to files: data is read twice.
     import shutil
     import tempfile
     from contextlib import ExitStack

@@ -93,7 +93,7 @@ class ExportOptions(shared.Options):
     output_file: "str | None" = shared.argument(required=False)
 
     def check(self) -> None:
-        """Raise UsageError."""
+        """Refuse options that conflict."""
         if "target" not in self.given:
             self.target = splitext(self.output_file or "")[1].removeprefix(".")
             if self.target not in TARGETS:

@@ -24,10 +24,9 @@ def fitted(
     model_file: str,
     report: "TextIO | None",
 ) -> "Model":
-    """Return the model of at most `most` bytes that changes the fewest labels. Raises ModelFormatError if none fits.
+    """Return the model of at most `most` bytes that changes the fewest labels of `rows` or support vectors.
 
-    real_bytes: of a number. size_of: bytes of a model's tables. rows: to compare labels on; default: support vectors.
-    report: stream for a line per attempt, or None.
+    real_bytes: of a number. size_of: bytes of a model's tables. report: stream for a line per attempt, or None.
     """
     from fastsvm_cli.comparisons.agreement import agreement
     from fastsvm_cli.text.numbers import size_text
@@ -51,7 +50,6 @@ def fitted(
 def _tried(
     source: "SourceModel", most: int, real_bytes: int, size_of: "Callable[[Model], int]", model_file: str
 ) -> "Iterator[tuple[str, Model, int]]":
-    """Yield (name, model, size): the exact model if it fits, else each method's largest that fits."""
     from fastsvm_cli._native import MAX_DEGREE
     from fastsvm_cli.methods.approx.costs import coefficient_count
 
@@ -106,7 +104,7 @@ def _compiled(source: "SourceModel", name: str, given: "dict[str, int]", model_f
 
 
 def exact_source(text: bytes, fingerprint: str, path: str) -> "SourceModel":
-    """Return the exact model of --fit; raise ModelFormatError for a compiled one."""
+    """Return the exact model of --fit, which must not be compiled."""
     from fastsvm_cli.methods.method import SourceModel
     from fastsvm_cli.models import parse_libsvm
 

@@ -83,7 +83,7 @@ class ApproxOptions(MethodOptions):
     quiet: bool = shared.quiet()
 
     def check(self) -> None:
-        """Raise UsageError."""
+        """Refuse options that conflict."""
         if self.dask is not None and not self.certify:
             raise UsageError(f"{spelled('dask')} shares the sums of a certificate: it goes with {spelled('certify')}.")
         shared.check_dask(self.dask)
@@ -96,7 +96,7 @@ class ApproxOptions(MethodOptions):
         self.replaces_certified = not named and _is_certified(self.output_file)
 
     def check_model(self, model: "ExactModel") -> None:
-        """Raise UsageError."""
+        """Refuse options that conflict with the model."""
         gaussian, kernel = model.header.kernel_type == "rbf", model.header.kernel_type
         if self.center is not None and not gaussian:
             raise UsageError(
@@ -122,7 +122,7 @@ class ApproxOptions(MethodOptions):
                 raise UsageError(f"{both} compress a matrix: they go with degree 2.")
 
     def check_size(self, size: int) -> None:
-        """Raise ModelFormatError beyond ``--max-size``."""
+        """Refuse a model beyond ``--max-size``."""
         from fastsvm_cli.errors import ModelFormatError
         from fastsvm_cli.text.numbers import size_text
 
@@ -152,7 +152,7 @@ class Approx(Method):
     Options = ApproxOptions
 
     def compile(self, run: Run, progress: Progress) -> Made:
-        """Expand every decision function. Raises ModelFormatError without an expansion."""
+        """Expand every decision function."""
         from contextlib import ExitStack
 
         from fastsvm_cli.methods.approx.expansion import compile_maclaurin
@@ -184,7 +184,7 @@ class Approx(Method):
         return Made(model)
 
     def reason_against(self, model: "ExactModel") -> "str | None":
-        """See Method."""
+        """Return why the model has no expansion, or None."""
         from fastsvm_cli.methods.approx.expansion import reason_against
 
         return reason_against(model)

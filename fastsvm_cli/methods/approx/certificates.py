@@ -283,6 +283,6 @@ def _in_order(
 
 
 def _sums(pairs: PairSums, first: int, last: int) -> "list[list[float]]":
-    """Use one thread: Dask runs one per task."""
+    # One thread: Dask runs one per task.
     with threads_here(1):
         return [pairs.parts.sums(part) for part in range(first, last)]

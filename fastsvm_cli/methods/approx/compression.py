@@ -70,7 +70,7 @@ def compress(
 
 
 def _spectral_norm(R: np.ndarray) -> float:
-    """Bound |R|_2, R symmetric (B36). Overwrite R."""
+    # R is symmetric (B36), and overwritten.
     d = len(R)
     size = float(np.max(np.abs(R), initial=0.0))
     if size == 0 or not np.isfinite(size):
@@ -101,7 +101,7 @@ def _no_fewer(rank: int, d: int) -> bool:
 def _largest(
     M: np.ndarray, rank: "int | None", enough: "Callable[[float], bool]"
 ) -> "tuple[np.ndarray, np.ndarray] | None":
-    """Return eigenvalues and vectors by Lanczos; None on failure, or if a full decomposition is faster."""
+    # Lanczos; None on failure, or if a full decomposition is faster.
     from scipy.sparse.linalg import ArpackError, eigsh
 
     d = len(M)

@@ -62,8 +62,7 @@ def compile_maclaurin(
 
     center: "mean" of the support vectors (default), "origin" or "pair" (mean per pair); RBF only. single: precision
     stored; by default for RBF. clusters: number of centers. rank: eigenvalues of M to keep; tolerance: largest change
-    of a decision value by dropping others, for rows as near the center as the support vectors. Raises ModelFormatError
-    for kernels without expansion, and TooLargeError.
+    of a decision value by dropping others, for rows as near the center as the support vectors.
     """
     header, vectors = model.header, model.vectors
     require(model.path, reason_against(model, degree))
@@ -164,7 +163,7 @@ class _OneExpansion:
             self._numbers = min(self._numbers, compressed_count(d, min(rank or 1, d)))
 
     def work(self, rows: int, clusters: int = 1) -> float:
-        """Nanoseconds, estimated."""
+        """Estimate nanoseconds."""
         return float(rows * (rows / clusters * 2 * self._certify + self._numbers))
 
     def check_size(self, count: int, clusters: int, max_bytes: float) -> None:
@@ -233,7 +232,7 @@ def own_degree(header: Header) -> int:
 
 
 def _factors(header: Header, degree: int) -> "list[float]":
-    """Return factor_k of K(x, z) = sum_k factor_k (x.z)^k: eqs. (3.7), (3.13) to (3.16)."""
+    # K(x, z) = sum_k factor_k (x.z)^k: eqs. (3.7), (3.13) to (3.16)
     if header.kernel_type == "rbf":
         return [_power(2 * header.gamma, k) / factorial(k) for k in range(degree + 1)]
     if header.kernel_type == "linear":
@@ -249,7 +248,7 @@ def _power(base: float, exponent: int) -> float:
 
 
 def _decision_functions(header: Header, vectors: _native.Chunk) -> "list[tuple[list[int], list[float]]]":
-    """Return (rows, nonzero coefficients) per pair."""
+    # (rows, nonzero coefficients) per pair
     if header.pairs == 1 and vectors.leading_count == 1:
         return [_nonzero(range(vectors.rows), vectors.leading.cast("B").cast("d").tolist() if vectors.rows else [])]
     coefficients = vectors.leading.tolist()
@@ -283,7 +282,7 @@ def _about_centers(
     path: str,
     on_progress: "Callable[[float], None] | None",
 ) -> "Iterator[tuple[array[float], list[tuple[int, list[int], list[float]]]]]":
-    """Yield (center, [(pair, rows, coefficients)])."""
+    # (center, [(pair, rows, coefficients)])
     everything = range(vectors.rows)
     if center == "pair":
         for p, (rows, a) in enumerate(functions):

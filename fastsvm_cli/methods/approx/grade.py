@@ -26,17 +26,14 @@ MOST_BYTES, MOST_SECONDS = 64e6, 30.0
 
 
 class Expanded:
-    """A certified expansion; model is None if `skipped`, a reason. size: bytes of its file."""
+    """A certified expansion."""
 
     def __init__(self, degree: int, model: "Model | None", size: int, skipped: "str | None" = None):
         self.degree, self.model, self.size, self.skipped = degree, model, size, skipped
 
 
 def by_degree(model: ExactModel, on_progress: "Callable[[float], None] | None" = None) -> "list[Expanded]":
-    """Return certified expansions of degrees 1 to 4 (finite kernels: their own), but for large and slow ones.
-
-    Raises ModelFormatError.
-    """
+    """Return certified expansions of degrees 1 to 4 (finite kernels: their own), but for large and slow ones."""
     require(model.path, reason_against(model))
     header, features = model.header, len(_native.used_indices(model.vectors))
     degrees = list(range(1, MAX_DEGREE + 1)) if header.kernel_type == "rbf" else [own_degree(header)]
@@ -75,9 +72,9 @@ def gamma_ratio(model: ExactModel) -> float:
 
 
 class Trial:
-    """approx at its default degree. slow: whether a row may take longer than with the exact model.
+    """approx at its default degree; no model if that takes over a second.
 
-    model: None if compiling takes over a second.
+    slow: whether a row may take longer than with the exact model.
     """
 
     def __init__(self, source: ExactModel):

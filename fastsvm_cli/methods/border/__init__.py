@@ -89,7 +89,7 @@ class BorderOptions(MethodOptions):
     quiet: bool = shared.quiet()
 
     def check(self) -> None:
-        """Raise UsageError."""
+        """Refuse options that conflict."""
         self.suffix = ".density" if self.density else ".border"
         self.of_model = self.bandwidth is None
         if self.target is not None and "samples" in self.given:
@@ -114,7 +114,7 @@ class BorderOptions(MethodOptions):
             raise UsageError(f"--density writes no border: it does not go with {given}.")
 
     def check_model(self, model: "ExactModel") -> None:
-        """Raise UsageError."""
+        """Refuse options that conflict with the model."""
         from fastsvm_cli.methods.border.signed_distance import needs_rows
 
         if self.raw and not (model.header.classification and model.header.has_probability):
@@ -147,7 +147,7 @@ class Border(Method):
     Options = BorderOptions
 
     def check_model(self, model: "ExactModel", options: BorderOptions) -> None:
-        """Raise ModelFormatError without a border, UsageError for options that conflict with the model."""
+        """Refuse a model without a border, and options that conflict with it."""
         from fastsvm_cli.methods.border.signed_distance import reason_against
         from fastsvm_cli.methods.method import require
 
@@ -165,10 +165,7 @@ class Border(Method):
         run.read_rows(run.scaling, "draw lines between")
 
     def compile(self, run: Run, progress: Progress) -> "SampledBorder | Made":
-        """Sample the border of a model or, with --bandwidth, of density estimates; or return these.
-
-        Raises FileError for unusable rows, ModelFormatError for overflow.
-        """
+        """Sample the border of a model or, with --bandwidth, of density estimates; or return these."""
         from fastsvm_cli.methods.border import density, signed_distance
 
         options: BorderOptions = run.options
@@ -194,7 +191,7 @@ class Border(Method):
         return signed_distance.compile_density_border(rows, options.model_file, **estimate, **how)
 
     def reason_against(self, model: "ExactModel") -> "str | None":
-        """See Method."""
+        """Return why the model has no border, or None."""
         from fastsvm_cli.methods.border.signed_distance import needs_rows, reason_against
 
         why = "a one-class model found: its border lies between rows, --data"

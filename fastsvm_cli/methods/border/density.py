@@ -19,10 +19,7 @@ _SHOWN = 200  # rows for the header's median bandwidth
 
 
 def classes_of(chunks: "list[_native.Chunk]", path: str) -> "tuple[list[int], np.ndarray]":
-    """Return (labels in svm-train's order, class per row (n)).
-
-    Raises FileError unless labels are integers of two or more classes.
-    """
+    """Return (labels in svm-train's order, class per row (n)): integers of two or more classes."""
     labels = np.concatenate([np.asarray(chunk.leading)[:, 0] for chunk in chunks])
     fraction = next((label for label in labels.tolist() if label != int(label) or abs(label) >= 2**31), None)
     if fraction is not None:
@@ -37,7 +34,7 @@ def classes_of(chunks: "list[_native.Chunk]", path: str) -> "tuple[list[int], np
 
 
 def dense_rows(chunks: "list[_native.Chunk]", path: str) -> "tuple[np.ndarray, np.ndarray]":
-    """Return (rows (n, d), LIBSVM indices (d)). Raises FileError if too large."""
+    """Return (rows (n, d), LIBSVM indices (d)), if they are not too many numbers."""
     columns = np.unique(np.concatenate([np.asarray(chunk.indices) for chunk in chunks]))
     total = sum(chunk.rows for chunk in chunks)
     if total * max(len(columns), 1) > _native.MOST_DENSITY_CELLS:
@@ -46,7 +43,7 @@ def dense_rows(chunks: "list[_native.Chunk]", path: str) -> "tuple[np.ndarray, n
 
 
 def check_weight(weight: float, rows: int, first: int, second: int, path: str) -> None:
-    """Raise FileError unless 0 < weight < rows."""
+    """Require 0 < weight < rows."""
     if not 0 < weight < rows:
         why = f"{rows} rows of the classes {first} and {second} found, expected more than the weight {weight:g}"
         raise FileError(path, why)
@@ -80,11 +77,7 @@ def compile_density(
     weight: float = 0.0,
     folding: "ScalingToFold | None" = None,
 ) -> Model:
-    """Return an ExactModel for a `bandwidth` (needed by `folding`), a density model for a `weight`.
-
-    Raises FileError for rows without classes or too few for the weight, ModelFormatError for a scaling that does not
-    fold.
-    """
+    """Return an ExactModel for a `bandwidth` (needed by `folding`), a density model for a `weight`."""
     found, classes = classes_of(chunks, path)
     # By class, in file order.
     order = np.argsort(classes, kind="stable")

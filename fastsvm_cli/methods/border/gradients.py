@@ -128,7 +128,7 @@ class DensityFunction:
         return np.sqrt(1 / (2 * self._gamma(squared_distances(self.x, self.norms, z - self._center), 1.0)))
 
     def _gamma(self, squares: np.ndarray, counts: "np.ndarray | float") -> np.ndarray:
-        """Return 1 / (2 h^2). counts: 0 for rows left out, else 1."""
+        # 1 / (2 h^2); counts: 0 for rows left out, else 1
         if self.bandwidth is not None:
             return np.full(len(squares), 1 / (2 * self.bandwidth**2))
         # Newton's method on log(sum k) over log(g): decreasing, and flat at both ends, so it needs a bracket: n e^{-g

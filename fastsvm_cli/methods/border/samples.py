@@ -237,8 +237,8 @@ class Sampling:
 class SampledBorder:
     """A compiled border.
 
-    different: labels that differ on `measured` rows; parted: other rows placed the samples. Numbers of pairs:
-    one_sided, one class wins all rows; without_root, within the tolerance; short of the samples requested.
+    different: labels that differ on `measured` rows; parted: other rows placed the samples. one_sided, without_root,
+    short: pairs in which one class wins all rows; no root is within the tolerance; samples are missing.
     """
 
     warning = None

@@ -41,7 +41,6 @@ def compile_border(
     """Sample the border of a classification or one-class model.
 
     raw: at f = 0 despite probability parameters. chunks: rows to draw from; default: support vectors. how: of Sampling.
-    Raises ModelFormatError for models without border or gradient, and for overflow.
     """
     header = model.header
     require(model.path, reason_against(model))
@@ -95,10 +94,7 @@ def compile_density_border(
     weight: float = 0.0,
     **how: Any,
 ) -> SampledBorder:
-    """Sample the border where two density estimates are equal. how: of Sampling.
-
-    Raises FileError for rows without classes or too few for the weight, and for overflow.
-    """
+    """Sample the border where two density estimates are equal. how: of Sampling."""
     sampling = Sampling(**how)
     found, whole = classes_of(chunks, path)
     position = {label: at for at, label in enumerate(found)}

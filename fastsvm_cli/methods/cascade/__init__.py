@@ -56,7 +56,7 @@ class CascadeOptions(MethodOptions):
     quiet: bool = shared.quiet()
 
     def check(self) -> None:
-        """Raise UsageError without ``--data``."""
+        """Require ``--data``."""
         if self.data_file is None:
             raise UsageError(f"cascade needs rows to calibrate on: {spelled('data', 'ROWS')}.")
 
@@ -71,11 +71,11 @@ class Cascade(Method):
     command_only = Method.command_only | {"unlabelled"}
 
     def check_model(self, model: "ExactModel", options: CascadeOptions) -> None:
-        """Raise ModelFormatError without a cascade."""
+        """Refuse a model without a cascade."""
         require(model.path, self.reason_against(model))
 
     def compile(self, run: Run, progress: Progress) -> "Calibration":
-        """Fit stages, and calibrate them on rows. Raises FileError for too few."""
+        """Fit stages, and calibrate them on rows."""
         from fastsvm_cli._native import Chunk
         from fastsvm_cli.methods.cascade.calibration import calibrate
 
@@ -94,7 +94,7 @@ class Cascade(Method):
         )
 
     def reason_against(self, model: "ExactModel") -> "str | None":
-        """See Method."""
+        """Return why the model has no cascade, or None."""
         header = model.header
         if not model.pairs or not header.total_sv:
             return "no support vectors found, expected some"

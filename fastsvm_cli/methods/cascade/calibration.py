@@ -29,18 +29,13 @@ _TRAINED = 1 / 3
 
 
 class Calibration(NamedTuple):
-    """A cascade, and its test.
-
-    shares: of the tested rows, per stage, then of the exact model. evaluations: kernel evaluations a row. gain: the
-    exact model's time over the cascade's, measured with reading. warning: why the guarantee fails for other rows, or
-    None.
-    """
+    """A cascade, and its test."""
 
     model: Model
-    shares: "list[float]"
-    evaluations: float
-    gain: float
-    warning: "str | None"
+    shares: "list[float]"  # of the tested rows, by stage, the exact model last
+    evaluations: float  # of the kernel, a row
+    gain: float  # the exact model's time over the cascade's, with reading
+    warning: "str | None"  # why the guarantee fails for other rows
 
 
 def calibrate(
@@ -58,8 +53,7 @@ def calibrate(
 ) -> Calibration:
     """Return the cascade of least measured time, if it is faster than the exact model.
 
-    job: rows predicted by one reading of the model. each_class: whether the budget holds per class. Raises FileError
-    for too few rows, ModelFormatError if the exact model is as fast.
+    job: rows predicted by one reading of the model.
     """
     progress = on_progress or (lambda share, words="": None)
     rng = np.random.default_rng(seed)
@@ -133,7 +127,7 @@ def _require_rows(path: str, model: ExactModel, counted: "list[int]", needed: in
 
 
 def _warning(model: ExactModel, rows: _native.Chunk) -> "str | None":
-    """Warn of the model's training rows: they hold its support vectors."""
+    # Training rows hold the model's support vectors.
     found = int(among(model.vectors, rows).sum())
     if found <= _TRAINED * model.vectors.rows:
         return None
@@ -146,7 +140,7 @@ def _warning(model: ExactModel, rows: _native.Chunk) -> "str | None":
 def _parts(
     rows: _native.Chunk, budget: float, confidence: float, each_class: bool, rng: np.random.Generator
 ) -> "list[_native.Chunk]":
-    """Return rows to fit, choose by, and test: as many as allow the most to differ, none to spare."""
+    # As many rows to test on as allow the most to differ, none to spare.
     order = rng.permutation(rows.rows).tolist()
     tested = int(_TESTED * rows.rows)
     if not each_class:
@@ -201,7 +195,7 @@ def _winners(model: Model, rows: _native.Chunk) -> np.ndarray:
 
 
 def _choose(candidates: Candidates, costs: StageCosts, answers: _Answers, budget: float) -> "tuple[int, ...]":
-    """Take the loosest threshold that keeps half of the budget."""
+    # The loosest threshold that keeps half of the budget
     allowed = int(budget / 2 * answers.rows)
     best: tuple[int, ...] = (0,)
     least = np.inf

@@ -169,7 +169,7 @@ def fit_stages(
 ) -> Candidates:
     """Return candidates fitted at `rows`, without far outliers, and at the support vectors.
 
-    Their unit is their error at the rows `held_out`. Raises ModelFormatError or FileError for numbers too large.
+    Their unit is their error at the rows `held_out`.
     """
     points = _Points(model, rows, path, rng)
     rows, held_out = points.without_outliers(rows), points.without_outliers(held_out)
@@ -187,7 +187,7 @@ def fit_stages(
 
 
 def _add(out: Candidates, points: "_Points", degree: int, weights: np.ndarray, vectors: int) -> None:
-    """weights: (terms, pairs), those of the vectors last."""
+    # weights: (terms, pairs), those of the vectors last
     terms = len(weights) - vectors
     numbers = points.tensors(degree, weights[:terms]), weights[terms:].T
     # The file has single precision.
@@ -240,7 +240,7 @@ class _Errors:
         self._rows, self._values = rows, exact_values(model, rows)
 
     def scales(self, basis: "Basis", fits: "list[tuple[Any, np.ndarray]]") -> "list[np.ndarray]":
-        """Return errors, (pairs), per fit (terms, weights): root mean squares over the rows nearer to 0."""
+        # Per fit (terms, weights) the errors, (pairs): root mean squares over the rows nearer to 0
         sizes = np.abs(self._values)
         near = sizes <= np.median(sizes, axis=0)
         sums, at = [np.zeros(sizes.shape[1]) for _ in fits], 0
@@ -303,7 +303,7 @@ class _Points:
         ]
 
     def without_outliers(self, rows: _native.Chunk) -> _native.Chunk:
-        """Return the rows whose monomials do not overflow, nor drown the others'; raise FileError for none."""
+        # Rows whose monomials do not overflow, nor drown the others'
         with np.errstate(over="ignore"):
             near = [(np.abs(block) <= _FARTHEST).all(1) for block in self.basis(self.linear)(rows)]
         usable = np.isfinite(rows.squared_norms) & np.concatenate(near)
@@ -328,7 +328,7 @@ class _Points:
         return blocks
 
     def tensors(self, degree: int, weights: np.ndarray) -> np.ndarray:
-        """Return packed symmetric tensors about the center, (pairs, terms)."""
+        # Packed symmetric tensors about the center, (pairs, terms)
         d = len(self.features)
         scale = [np.ones(1)]
         inverse = (1 / self.spread)[None]
@@ -338,7 +338,7 @@ class _Points:
         return np.ascontiguousarray((weights * np.concatenate(scale)[:, None]).T)
 
     def normal_equations(self, basis: Basis) -> "tuple[np.ndarray, np.ndarray]":
-        """Return (terms, terms) and (terms, pairs), the latter with the targets."""
+        # (terms, terms) and (terms, pairs), the latter with the targets
         gram: np.ndarray | None = None
         for (part, values), share in zip(self.parts, (1.0, _SUPPORT_VECTOR_WEIGHT)):
             at = 0
@@ -428,7 +428,7 @@ class _Pursuit:
         self._factor, self._solved = factor, np.array(solved)
 
     def weights(self, count: int) -> np.ndarray:
-        """Return (count, targets)."""
+        # (count, targets)
         return solve_triangular(self._factor[self.order[:count], :count], self._solved[:count], lower=True, trans="T")
 
 
@@ -439,14 +439,14 @@ def _sample(rows: _native.Chunk, most: int, rng: np.random.Generator) -> _native
 
 
 def _next_level(u: np.ndarray, level: np.ndarray) -> np.ndarray:
-    """Return packed monomials of the next degree: u_j times those of columns j, j + 1, ...."""
+    # Monomials of the next degree: u_j times those of columns j, j + 1, ...
     d = u.shape[1]
     starts = _starts(d, level.shape[1])
     return np.hstack([u[:, [j]] * level[:, starts[j] :] for j in range(d)])
 
 
 def _starts(d: int, size: int) -> "list[int]":
-    """Return where monomials without columns below j begin in a packed level."""
+    # Where monomials without columns below j begin in a packed level
     degree = next(k for k in range(1, 4) if packed_size(k, d) == size)
     return [size - packed_size(degree, d - j) for j in range(d)]
 

@@ -105,7 +105,7 @@ class OrderOptions(MethodOptions):
     quiet: bool = shared.quiet()
 
     def check(self) -> None:
-        """Raise UsageError."""
+        """Refuse options that conflict."""
         for name, value, of in (
             ("points", self.points, "geometry"),
             ("sequence", self.sequence, "geometry"),
@@ -135,7 +135,7 @@ class OrderOptions(MethodOptions):
             raise UsageError(f"{others} are for {spelled('kernel', 'normalized-polynomial')}.")
 
     def check_model(self, model: "ExactModel") -> None:
-        """Raise UsageError."""
+        """Refuse options that conflict with the model."""
         header = model.header
         if self.own_kernel is not None and header.kernel_type != "precomputed":
             raise UsageError(
@@ -150,7 +150,7 @@ class OrderOptions(MethodOptions):
 
     @cached_property
     def rows_scaling(self) -> "Scaling | None":
-        """The range file of ``--scale``, read once. Raises FileError and DataFormatError."""
+        """The range file of ``--scale``, read once."""
         return read_scale_file(self.scale_file)
 
     @property
@@ -202,12 +202,12 @@ class Order(Method):
         return Made(ordered)
 
     def reason_against(self, model: "ExactModel") -> "str | None":
-        """See Method."""
+        """Return why neither variant takes the model, or None."""
         whys = self.reasons_against(model)
         return whys[0][1] if len(whys) == len(ORDERS) else None
 
     def reasons_against(self, model: "ExactModel") -> "list[tuple[str, str]]":
-        """See Method."""
+        """Return (command, reason) for every variant that refuses the model."""
         whys = [(Attempt(self.name, {"method": order}).name, _reason_against(order, model)) for order in ORDERS]
         return [(command, why) for command, why in whys if why is not None]
 

@@ -50,8 +50,7 @@ def compile_geometry(
 
     sequence: "greedy": next the support vector p with the largest sum over decision functions of c_p^2 / (d_p |w|^2), c
     the residual of K a, d that of K's diagonal; "sgma": the best of 59 random ones for the residual of K (Smola and
-    Schoelkopf, 2000). points: maximum besides `folded`, vectors {index: value} that come first (section 6.1). Raises
-    ModelFormatError for kernels that are not inner products.
+    Schoelkopf, 2000). points: maximum besides `folded`, vectors {index: value} that come first (section 6.1).
     """
     require(model.path, reason_against(model))
     vectors = model.vectors
@@ -125,7 +124,7 @@ def default_points(model: ExactModel) -> int:
 
 
 def folded_vectors(model: ExactModel) -> "list[dict]":
-    """Return w+ and w- of a linear model (eqs. 7 and 34). Raises ModelFormatError on overflow."""
+    """Return w+ and w- of a linear model (eqs. 7 and 34)."""
     vectors, a = model.vectors, np.asarray(model.vectors.leading)[:, 0]
     x, columns = matrix(vectors)
     out = []

@@ -12,10 +12,7 @@ from fastsvm_cli.models.base import ExactModel
 
 
 def with_vectors(model: ExactModel, chunks: Iterable[_native.Chunk], path: str, kernel: Kernel) -> ExactModel:
-    """Complete a precomputed-kernel model with its vectors, by serial numbers from 1, and kernel.
-
-    Raises ModelFormatError for a serial number outside them.
-    """
+    """Complete a precomputed-kernel model with its vectors, by serial numbers from 1, and kernel."""
     serials = [int(value) for value in model.vectors.values]
     needed, found, first = set(serials), [], 1
     position: dict[int, int] = {}  # serial number -> row of `found`

@@ -25,10 +25,7 @@ def compile_triangle(
     seed: int = 0,
     on_progress: "Callable[[float], None] | None" = None,
 ) -> Model:
-    """Make the support vectors nearest to `lists` k-means centroids pivots (default: one per class, 2 without).
-
-    Raises ModelFormatError for kernels that do not decrease with distance.
-    """
+    """Make the support vectors nearest to `lists` k-means centroids pivots (default: one per class, 2 without)."""
     header = model.header
     require(model.path, reason_against(model))
     vectors = model.vectors

@@ -79,7 +79,7 @@ class ReduceOptions(MethodOptions):
     quiet: bool = shared.quiet("Print no summary or progress bar.")
 
     def check(self) -> None:
-        """Raise UsageError."""
+        """Refuse options that conflict."""
         shared.check_y_scale(self.scale_file, self.y_scale_file)
         sizes = {"vectors": self.vectors, "ratio": self.ratio, "target": self.target, "lossless": self.lossless or None}
         given = [spelled(name) for name, value in sizes.items() if value is not None]
@@ -174,7 +174,7 @@ class Reduce(Method):
         return found
 
     def reason_against(self, model: "ExactModel") -> "str | None":
-        """See Method."""
+        """Return why the model has no reduced set, or None."""
         from fastsvm_cli.methods.reduce.reduction import reason_against
 
         return reason_against(model)
@@ -202,7 +202,7 @@ METHOD = Reduce()
 def _smallest(
     attempt: "Callable[[float], Attempt]", shares: "Sequence[float]"
 ) -> "Generator[Attempt, bool | None, float | None]":
-    """Bisect for the smallest share within the budget, and return it, or None. A share not tried was too slow."""
+    # Bisection; a share not tried was too slow.
     low, high, found = 0, len(shares), None
     while low < high:
         middle = (low + high) // 2

@@ -278,7 +278,7 @@ class Fit:
 
 
 def _solve(k: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Solve k beta = b by the smallest ridge that works: vectors may coincide."""
+    # The smallest ridge that works: vectors may coincide.
     for ridge in (_RIDGE, 1e-8, 1e-6, 1e-4):
         try:
             return cho_solve(cho_factor(k + ridge * np.eye(len(b)), lower=True), b)

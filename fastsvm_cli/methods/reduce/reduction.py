@@ -25,7 +25,7 @@ from fastsvm_cli.models.base import ExactModel, Precision
 
 
 def merge_duplicates(model: ExactModel) -> "tuple[ExactModel, int]":
-    """Return (model without duplicates or zero coefficients, number removed). Raises ModelFormatError on overflow.
+    """Return (model without duplicates or zero coefficients, number removed).
 
     Only equal vectors, beyond two classes of one class, merge exactly: others are linearly independent in an RBF
     kernel's feature space.
@@ -82,7 +82,7 @@ def assemble(
 ) -> ExactModel:
     """Return the LIBSVM model of vectors z (L, d) and coefficients beta (L, m), with offsets by eq. (9).
 
-    z, beta: per class or all together. Raises ModelFormatError on overflow.
+    z, beta: per class or all together.
     """
     model, header = space.model, space.model.header
     if not all(np.all(np.isfinite(numbers)) for numbers in [*z, *beta]):
@@ -109,7 +109,7 @@ def assemble(
 
 
 def _distances(space: FeatureSpace, reduced: FeatureSpace) -> np.ndarray:
-    """Return |Psi - Psi'|, rounded up (B28 of PROOFS.md): (pairs)."""
+    # |Psi - Psi'|, rounded up (B28 of PROOFS.md): (pairs)
     b, error = space.inner_products(reduced.model.vectors)
     own, own_error = reduced.at_support_vectors
     beta = reduced.coefficients
@@ -125,10 +125,7 @@ def _distances(space: FeatureSpace, reduced: FeatureSpace) -> np.ndarray:
 def with_origin(
     space: FeatureSpace, header: Header, vectors: _native.Chunk, fingerprint: str, distance: np.ndarray
 ) -> ExactModel:
-    """Return the model with its radius: distance (pairs), at least |Psi - Psi'|, plus changes of rho.
-
-    Raises ModelFormatError on overflow.
-    """
+    """Return the model with its radius: distance (pairs), at least |Psi - Psi'|, plus changes of rho."""
     model = space.model
     radius = (distance + np.abs(np.array(header.rho) - np.array(model.header.rho))) * (1 + 1e-12)
     weight = np.abs(space.coefficients).sum(axis=0) * (1 + 1e-9)
@@ -240,11 +237,7 @@ def compile_reduced_set(
     on_progress: "Callable[[float, str], None] | None" = None,
     space: "FeatureSpace | None" = None,
 ) -> "Reduction":
-    """Reduce to at most `count` vectors.
-
-    init, optimizer: of algorithm 1; finishing: its line 6. Raises ModelFormatError for kernels other than rbf, for
-    overflow, and if no vector could be placed.
-    """
+    """Reduce to at most `count` vectors. init, optimizer: of algorithm 1; finishing: its line 6."""
     _check(model)
     if not model.pairs or not model.header.total_sv:
         return lossless(model, fingerprint)
@@ -383,7 +376,7 @@ def short_numbers(z: np.ndarray, part: Part) -> np.ndarray:
 
 @np.errstate(all="ignore")  # overflows are refused
 def refit(model: ExactModel, chunks: "Iterable[_native.Chunk]") -> ExactModel:
-    """Return the model with probability parameters fitted to labelled rows. Raises ModelFormatError on overflow.
+    """Return the model with probability parameters fitted to labelled rows.
 
     Classification: Platt's sigmoid, per pair whose classes both occur (Lin, Lin and Weng, "A note on Platt's
     probabilistic outputs for support vector machines"). Regression: the scale of Laplace noise, as in svm-train.
@@ -417,7 +410,7 @@ def refit(model: ExactModel, chunks: "Iterable[_native.Chunk]") -> ExactModel:
 
 
 def _sigmoid(f: np.ndarray, first: np.ndarray) -> "tuple[float, float]":
-    """Fit P(first) = 1 / (1 + exp(A f + B))."""
+    # P(first) = 1 / (1 + exp(A f + B))
     positive, negative = int(first.sum()), int((~first).sum())
     target = np.where(first, (positive + 1) / (positive + 2), 1 / (negative + 2))
 

@@ -85,7 +85,7 @@ def without(model: ExactModel, held: np.ndarray, space: FeatureSpace) -> ExactMo
 
 
 def _solution(x: Matrix, gamma: float, values: np.ndarray, start: np.ndarray) -> np.ndarray:
-    """Return c with K(x, x) c = values, by conjugate gradients from `start`, whose invisible parts stay."""
+    # Conjugate gradients from `start`, whose invisible parts stay.
     kernel, n = gaussian(x, gamma), len(values)
     size = max(float(np.abs(values).max()), float(np.abs(start).max()))
     if size > _LARGE:  # squares of the residual would overflow
@@ -117,16 +117,12 @@ _PATIENCE = 10.0  # estimated seconds of final descents, after which no smaller 
 
 
 class Seen(NamedTuple):
-    """Comparison of a reduced set with the model on rows.
-
-    share: of labels that differ; regression: root mean square difference over the standard deviation of the exact
-    values, `high` the upper end of its 95 % interval, `changed` None.
-    """
+    """Comparison of a reduced set with the model on rows."""
 
     rows: int
     different: int
-    share: float
-    high: float
+    share: float  # of labels that differ; regression: root mean square difference, in standard deviations
+    high: float  # regression: upper end of the share's 95 % interval
     changed: "Changed | None"
 
     def within(self, budget: float, confidence: float) -> bool:
@@ -138,19 +134,14 @@ class Seen(NamedTuple):
 
 
 class Sample(NamedTuple):
-    """Rows on which a target was decided.
-
-    seen: the result on them. bound: of the share among rows drawn like these, with CONFIDENCE: the target, or the least
-    that so few rows show. held: support vectors among them. bound and `measured`, the rows, are None if only support
-    vectors are known. whole: no smaller set passed.
-    """
+    """Rows on which a target was decided."""
 
     target: float
-    seen: Seen
-    bound: "float | None"
-    held: int
-    measured: "_native.Chunk | None"
-    whole: bool
+    seen: Seen  # the result on them
+    bound: "float | None"  # share with CONFIDENCE: the target, or the least that these rows show
+    held: int  # support vectors among them
+    measured: "_native.Chunk | None"  # None, as the bound, if only support vectors are known
+    whole: bool  # no smaller set passed
 
     @property
     def shortfall(self) -> "str | None":
@@ -170,7 +161,7 @@ def _confidence(test: int) -> float:
 
 
 class _Sizes:
-    """how: of compile_reduced_set."""
+    # how: of compile_reduced_set
 
     def __init__(self, model: ExactModel, space: FeatureSpace, how: "dict[str, Any]", on_progress: Any):
         self.model, self._space, self._how, self._on_progress = model, space, how, on_progress
@@ -178,7 +169,7 @@ class _Sizes:
 
     @property
     def slow(self) -> bool:
-        """Whether the sets so far exceed the patience, by an estimate: no clock changes results."""
+        # By an estimate: no clock changes results.
         total, parts = self.model.header.total_sv, len(self.model.header.label or [0])
         seconds = sum(finish_seconds(total, count, parts) for count in self._made)
         return bool(self._how.get("finishing", True)) and seconds > _PATIENCE
@@ -212,7 +203,7 @@ class _Part:
         return self._seen[count]
 
     def smallest(self, least: int, passes: "Callable[[Seen], bool]") -> int:
-        """Return a small size that passes, or all vectors: doubled until one passes, then bisected."""
+        # Doubled until one passes, then bisected.
         low, count, found = 0, min(least, self.total), None
         while found is None or (found - low > max(2, found // 6) and not self.sizes.slow):
             if found is not None:
@@ -237,7 +228,7 @@ def reduce_to(
 
     target: largest share of labels that differ; for regression, largest root mean square difference in standard
     deviations of the exact values. rows: like those to predict; None: support vectors are measured on. how: of
-    compile_reduced_set, whose errors it raises.
+    compile_reduced_set.
     """
     total, least = model.header.total_sv, max(len(model.header.label or [0]), _FIRST)
     if total <= least or not model.pairs:
@@ -295,7 +286,7 @@ def _scaled(count: float, of: int, to: int) -> int:
 
 
 def _shown_by(part: _Part, target: float) -> float:
-    """Return the target, or the least share that so many rows show."""
+    # The target, or the least share that so many rows show
     return target if part.sizes.model.header.regression else max(target, upper_bound(0, part.rows.rows, _confidence(0)))
 
 
