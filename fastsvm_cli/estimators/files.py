@@ -132,10 +132,8 @@ def predict_file(
         delimiter=delimiter,
         on_bad_row=on_bad_row,
     )
-    fallback = fast.fallback()
-    exact = None if fallback is None else fallback.native
     prediction = _native.Prediction.of_models(
-        request, fast.model.file, fast.own_fingerprint, fast.first_index, exact, warn
+        request, fast.model.file, fast.own_fingerprint, fast.first_index, fast.fallback(), warn
     )
     prediction.prepare()
     total = os.path.getsize(path) if os.path.isfile(path) else None

@@ -9,12 +9,11 @@ import numpy as np
 import pytest
 
 from fastsvm_cli.models import load_model
-from fastsvm_cli.prediction.pipeline import Predictor, predict
-from fastsvm_cli.text import read_rows
 from fastsvm_cli.text.line_blocks import BadRows
 from fastsvm_cli.text.read_rows import read_chunks
 from support import oracles
 from support.evaluation import decide
+from support.in_process import answered
 from support.messages import table
 from support.open_rows import CASES, bits, expected_open, is_row, parsed
 from support.outputs import timeless
@@ -264,20 +263,14 @@ def test_memory_does_not_grow_with_the_rows(models, tmp_path):
 
 
 @pytest.mark.parametrize("skipping", [False, True])
-def test_line_numbers_of_rows_that_are_evaluated_a_few_at_a_time(models, tmp_path, monkeypatch, skipping):
-    """As with models of many pairs of classes."""
-    monkeypatch.setattr(read_rows, "MOST_VALUES", 6 * 7)  # six pairs: seven rows at a time
+def test_line_numbers_of_rows_that_are_evaluated_a_few_at_a_time(models, tmp_path, skipping):
     lines = (models / "four.rows").read_bytes().splitlines(keepends=True)
     (tmp_path / "rows").write_bytes(
         b"".join(b"foo\n" * (skipping and at % 5 == 0) + line for at, line in enumerate(lines))
     )
     requested = expected_open(models, "four", models / "four.rows")
-    options = {}
     if skipping:
         requested = [number + (number - 1) // 5 + 1 for number in requested]
-        options["bad_rows"] = BadRows("bad")
-    model, written = load_model(str(models / "four.cert")), []
-    chunks = read_rows.smaller_chunks(read_chunks(str(tmp_path / "rows"), size=1000, **options), model.pairs)
-    predictor = Predictor(model, open_rows=True, around=skipping)
-    predict(predictor, chunks, lambda lines: None, path="rows", write_open=written.append, **options)
-    assert [parsed(line)[2] for line in b"".join(written).decode().splitlines()] == requested
+    how = {"open_file": "open", "on_bad_row": "skip" if skipping else "stop"}
+    _, _, written, _, _ = answered(load_model(str(models / "four.cert")), tmp_path / "rows", size=300, **how)
+    assert [parsed(line)[2] for line in written.decode().splitlines()] == requested

@@ -1,8 +1,6 @@
 """Blocks of a file predicted side by side: the same lines for any threads and blocks."""
 
-import io
 import threading
-from contextlib import nullcontext
 
 import numpy as np
 import pytest
@@ -11,13 +9,11 @@ from hypothesis import strategies as st
 
 import fastsvm_cli
 from fastsvm_cli import _native
-from fastsvm_cli.errors import DataFormatError
 from fastsvm_cli.methods.approx.expansion import compile_maclaurin
 from fastsvm_cli.models import load_model, parse_model
 from fastsvm_cli.prediction.answers import Fallback, Predictor
-from fastsvm_cli.prediction.pipeline import RunCounts, predict
-from fastsvm_cli.text.line_blocks import BadRows, LineBlocks, Position
 from fastsvm_cli.text.read_rows import read_chunks
+from support.in_process import answered
 from support.paths import GOLDEN
 from support.profiles import calm
 from zoo.traits import specimen
@@ -56,40 +52,25 @@ WORDS = ["1 1:1", "-1 2:0.5 3:7", "1", "2 1:x", "", "1 3:1 2:1", "1 1:" + "0" * 
 OPTIONS = [
     {},
     {"probability": True, "values": True},
-    {"compiled": True, "open": True},
-    {"compiled": True, "exact": True, "open": True},
+    {"compiled": True, "open_file": "o"},
+    {"compiled": True, "exact": True, "open_file": "o"},
     {"compiled": True, "exact": True, "probability": True},
     {"compiled": True, "values": True},
 ]
 
 
-def outputs(path, threads, size, *, bad=None, longest=1000, compiled=False, open=False, exact=False, **options):
-    """Everything that a run writes and counts. size: of blocks; None: without blocks."""
+def outputs(path, threads, size, *, compiled=False, exact=False, **options):
+    """Everything that a run writes and counts. size: of blocks."""
     _native.set_threads(threads)
     fast = model = parse_model(FOUND.model, "m")
-    files = {name: io.BytesIO() for name in ("lines", "open", "outside")}
-    around, writers = bad is not None, {}
     if compiled:
         fast = compile_maclaurin(model, fingerprint="f", degree=1, certify=True)
-        writers["write_outside"] = files["outside"].write
-        writers |= {"write_open": files["open"].write} if open else {}
-        options |= {"outside_rows": True, "open_rows": open}
-        options |= {"exact": Fallback(lambda: model)} if exact else {}
-    bad_rows = None if bad is None else BadRows(path, bad == "nan")
-    position, run_counts, failure = Position(fields=0), RunCounts(True), None
-    common = dict(max_line=longest, bad_rows=bad_rows)
-    rows = read_chunks(path, place=position, **common) if size is None else None
-    with nullcontext(rows) if rows else LineBlocks(path, size=size, position=position, **common) as rows:
-        try:
-            write = files["lines"].write
-            predictor = Predictor(fast, around=around, **options)
-            predict(predictor, rows, write, path=path, bad_rows=bad_rows, run_counts=run_counts, **writers)
-        except DataFormatError as error:
-            failure = str(error)
+        options["outside_file"] = "p"
+    exact = Fallback(lambda: model) if exact else None
+    prediction, *written, failure = answered(fast, path, size=size, exact=exact, **options)
+    position, bad_rows = prediction.position, prediction.bad_rows
     where = position.offset, position.lines, position.fields, position.comments
-    counts = run_counts.values()
-    named = bad_rows and (bad_rows.count, bad_rows.named)
-    return [file.getvalue() for file in files.values()], failure, where if size else None, counts, named
+    return written, failure, where, prediction.run_counts.values(), bad_rows and (bad_rows.count, bad_rows.named)
 
 
 @calm(300)
@@ -98,19 +79,17 @@ def outputs(path, threads, size, *, bad=None, longest=1000, compiled=False, open
     last=st.sampled_from(["", "\n"]),
     size=st.sampled_from([1, 20, 50, 100, 200]),
     longest=st.sampled_from([20, 40, 1000]),
-    bad=st.sampled_from([None, "skip", "nan"]),
+    bad=st.sampled_from(["stop", "skip", "nan"]),
     threads=st.integers(2, 5),
     options=st.sampled_from(OPTIONS),
 )
-@example(["1 1:1", "1 2:x"], "", 3, 1000, None, 2, {})  # a bad line without a line end
+@example(["1 1:1", "1 2:x"], "", 3, 1000, "stop", 2, {})  # a bad line without a line end
 def test_blocks_are_those_of_one_thread(tmp_path_factory, lines, last, size, longest, bad, threads, options):
     path = tmp_path_factory.getbasetemp() / "any-order"
     path.write_text("\n".join(lines) + last)
-    options = dict(options, bad=bad, longest=longest)
+    options = dict(options, on_bad_row=bad, max_line=longest)
     expected = outputs(str(path), 1, 10**6, **options)
     assert outputs(str(path), threads, size, **options) == expected
-    without = outputs(str(path), 1, None, **options)
-    assert [without[at] for at in (0, 1, 3, 4)] == [expected[at] for at in (0, 1, 3, 4)]
 
 
 def test_rows_before_one_that_cannot_be_evaluated_are_written(tmp_path):
@@ -123,10 +102,8 @@ def test_rows_before_one_that_cannot_be_evaluated_are_written(tmp_path):
     path.write_text("\n".join(rows) + "\n")
     for threads, size in [(1, 10**6), (1, 90), (3, 90)]:
         _native.set_threads(threads)
-        written = io.BytesIO()
-        with LineBlocks(str(path), size=size) as blocks, pytest.raises(DataFormatError, match="rows:151: "):
-            predict(Predictor(parsed), blocks, written.write, path=str(path))
-        assert len(written.getvalue().splitlines()) == 150
+        _, lines, _, _, failure = answered(parsed, path, size=size)
+        assert f"{path}:151: " in failure and len(lines.splitlines()) == 150
 
 
 #: Two exact models, and a file of each compiled kind.

@@ -1,13 +1,17 @@
 """LIBSVM 3.37 in this process, and fastsvm's pipeline for the same model."""
 
 import ctypes
+import io
 
 import numpy as np
 from libsvm import svm as libsvm
 from libsvm.svmutil import svm_load_model
 
+from fastsvm_cli import _native
+from fastsvm_cli.errors import DataFormatError
 from fastsvm_cli.models import parse_model
 from fastsvm_cli.prediction.pipeline import Predictor, predict
+from fastsvm_cli.text.byte_source import Content
 from support.oracles import Machine
 from support.processes import outcome
 
@@ -67,6 +71,23 @@ def written_lines(model, chunks, **options):
     written = []
     run_counts = predict(Predictor(model, **options), chunks, written.append, path="rows")
     return b"".join(written), run_counts
+
+
+def answered(model, path, *, size=None, exact=None, **options):
+    """(prediction, lines, open rows, outside rows, error) of a run of predict with a model in memory. size: bytes of a
+    block. options: of predict."""
+    request = _native.Request(test_file=str(path), model_file="m", **options)
+    prediction = _native.Prediction.of_models(request, model.file, "", model.first_index, exact, lambda warning: None)
+    prediction.prepare()
+    prediction.block_size = size or prediction.block_size
+    prediction.position.fields = 0  # sparse rows: no block waits for the first one
+    files, failure = [io.BytesIO() for _ in range(3)], None
+    try:
+        with Content(str(path)) as content:
+            prediction.answer(content.read_into, content.ready, *(file.write for file in files))
+    except DataFormatError as error:
+        failure = str(error)
+    return prediction, *(file.getvalue() for file in files), failure
 
 
 def both(machine, folder):

@@ -8,11 +8,10 @@ from hypothesis import strategies as st
 
 from fastsvm_cli import _native
 from fastsvm_cli.models import parse_model
-from fastsvm_cli.prediction.pipeline import Predictor, predict
 from fastsvm_cli.text.line_blocks import NAMED, BadRows
-from fastsvm_cli.text.read_rows import read_chunks
 from fastsvm_cli.text.scaling import parse_scaling
 from support.bad_rows import BAD, PRECOMPUTED, one_by_one, read_around, too_long
+from support.in_process import answered
 from support.profiles import calm
 from support.reading import random_text, read
 
@@ -93,14 +92,11 @@ def test_rows_that_a_model_refuses_are_tried_a_few_times_each(tmp_path, bad):
     count = 100_000
     text = "".join("1 2:1\n" if bad(at) else "1 0:1 1:0.5 2:1 3:2\n" for at in range(count))
     (tmp_path / "data").write_text(text)
-    printed, lines = [], []
-    rows = BadRows("data", True, printed.append)
-    model, chunks = parse_model(PRECOMPUTED.encode(), "m"), read_chunks(str(tmp_path / "data"), bad_rows=rows)
-    run_counts = predict(Predictor(model, around=True), chunks, lines.append, path="data", bad_rows=rows)
-    expected = [at for at in range(count) if bad(at)]
-    assert [at for at, line in enumerate(b"".join(lines).splitlines()) if line == b"nan"] == expected
-    assert run_counts.rows == count - len(expected) and rows.count == len(expected)
-    assert [each.split(": ")[0] for each in printed] == [f"data:{at + 1}" for at in expected[:NAMED]]
+    prediction, lines, *_ = answered(parse_model(PRECOMPUTED.encode(), "m"), tmp_path / "data", on_bad_row="nan")
+    expected, bad_rows = [at for at in range(count) if bad(at)], prediction.bad_rows
+    assert [at for at, line in enumerate(lines.splitlines()) if line == b"nan"] == expected
+    assert prediction.run_counts.rows == count - len(expected) and bad_rows.count == len(expected)
+    assert [line for line, _ in bad_rows.named] == [at + 1 for at in expected[:NAMED]]
 
 
 def test_lines_of_nan_come_in_buffers_however_long_they_are():

@@ -15,6 +15,7 @@
 
 #include "answers/decisions.h"
 #include "engine/line_blocks.h"
+#include "engine/run.h"
 #include "text/rows.h"
 
 namespace nb = nanobind;
@@ -149,6 +150,10 @@ using OnProgress = nb::typed<nb::callable, nb::object(double)>;  // called with 
 using ReadInto = nb::typed<nb::callable, int(AnyNumbers)>;
 using Ready = nb::typed<nb::callable, bool()>;
 fastsvm::ByteStream stream_of(ReadInto read_into, Ready ready);
+
+// A Python function that takes the bytes of an output.
+using WriteBytes = nb::typed<nb::callable, nb::object(nb::bytes)>;
+fastsvm::Outputs::Write writer(WriteBytes write);
 
 // A file's name in Python.
 inline nb::object decoded(const std::string& name) {

@@ -128,58 +128,27 @@ void bind_answer_options(nb::module_& m) {
             },
             "load"_a, "tolerance"_a,
             "load: called on first need, on any thread. tolerance: allowed radius of a regression value.");
-    nb::class_<Audit, Fallback>(m, "Audit", "A random sample of the rows, to which the exact model gives a label too.")
-        .def(
-            "__init__",
-            [](Audit* self, LoadModel load, double share, std::uint64_t seed) {
-                new (self) Audit(loader(std::move(load)), share, seed);
-            },
-            "load"_a, "share"_a, "seed"_a, "load: as of Fallback. share: of the rows, 0 to 1.")
-        .def(
-            "sampled", [](const Audit& self, const Chunk& chunk) { return self.sampled(*chunk.rows); }, "chunk"_a,
-            "The sampled rows of a chunk, by a hash of line number and seed.");
     nb::class_<Predictor>(m, "Predictor", "A model with its options; any threads' calls reuse its memory.")
         .def(
             "__init__",
-            [](Predictor* self, std::shared_ptr<Model> model, bool probability, bool values, bool evaluations,
-               std::shared_ptr<Fallback> exact, std::shared_ptr<Audit> audit, std::optional<double> tolerance,
-               bool open_rows, double open_tolerance, bool outside_rows, bool around, std::int32_t largest_feature) {
+            [](Predictor* self, std::shared_ptr<Model> model, bool probability, bool values,
+               std::shared_ptr<Fallback> exact, std::optional<double> tolerance, bool open_rows) {
+                AnswerOptions options;
+                options.model = std::move(model);
+                options.probability = probability;
+                options.values = values;
+                options.exact = std::move(exact);
+                options.tolerance = tolerance;
+                options.open_rows = open_rows;
                 const nb::gil_scoped_release release;  // it may read the exact model
-                new (self)
-                    Predictor({std::move(model), probability, values, evaluations, std::move(exact), std::move(audit),
-                               tolerance, open_rows, outside_rows, open_tolerance, around, false, largest_feature});
+                new (self) Predictor(std::move(options));
             },
-            "model"_a, "probability"_a = false, "values"_a = false, "evaluations"_a = false,
-            "exact"_a.none() = nb::none(), "audit"_a.none() = nb::none(), "tolerance"_a.none() = nb::none(),
-            "open_rows"_a = false, "open_tolerance"_a = 0.0, "outside_rows"_a = false, "around"_a = false,
-            "largest_feature"_a = std::numeric_limits<std::int32_t>::max(),
-            "probability: as -b 1. values: append decision values, and radii if the model has them. evaluations: "
-            "append the number of kernel evaluations; ordered models only. exact: evaluates rows that a certified "
-            "model leaves undecided. audit: changes no line; its counts are in RunCounts. tolerance: allowed error of "
-            "an "
-            "ordered regression model's values, which may then stop "
-            "early. open_rows, outside_rows: report undecided rows, and rows outside the bound; open_tolerance: "
-            "allowed radius of a regression value without `exact`. around: skip rows that cannot be evaluated. "
-            "largest_feature: rows with features beyond it are counted.")
+            "model"_a, "probability"_a = false, "values"_a = false, "exact"_a.none() = nb::none(),
+            "tolerance"_a.none() = nb::none(), "open_rows"_a = false,
+            "probability: as -b 1. values: append decision values, and radii if the model has them. exact: evaluates "
+            "rows that a certified model leaves undecided. tolerance: allowed error of an ordered regression model's "
+            "values, which may then stop early. open_rows: report undecided rows.")
         .def_prop_ro("with_radius", [](const Predictor& self) { return self.resolved.with_radius; })
-        .def_prop_ro(
-            "printed_header", [](const Predictor& self) -> const Header& { return self.resolved.printed->header; },
-            nb::rv_policy::reference_internal,
-            "header of the answering model: with probabilities and `exact`, not that of a reduced set, whose "
-            "probability parameters differ")
-        .def(
-            "opening_note", [](const Predictor& self) { return opening_note(self.resolved); },
-            "Note on `exact` with probabilities of more than two classes; otherwise ''.")
-        .def(
-            "opening_lines", [](const Predictor& self) { return opening_lines(self.resolved); },
-            "svm-predict's lines before the first row.")
-        .def(
-            "closing_notes",
-            [](const Predictor& self, const RunCounts& run_counts, std::optional<int> steps) {
-                return closing_notes(self.resolved, run_counts, steps);
-            },
-            "run_counts"_a, "steps"_a.none() = nb::none(),
-            "Notes after the last row. steps: after which every row stopped, if any.")
         .def(
             "answer",
             [](nb::handle self, const Chunk& chunk) {
@@ -215,18 +184,6 @@ void bind_summary(nb::module_& m) {
     m.def("scores", &scores, "header"_a, "score"_a,
           "[accuracy], or [mean squared error, squared correlation]; NaN or infinite as in C.");
     m.def("score_lines", &score_lines, "header"_a, "score"_a, "svm-predict 3.37's lines after the last row.");
-    m.def("row_warning", &row_warning, "header"_a, "run_counts"_a, "zeros_count"_a,
-          "Why rows may not be meant for the model, as a sentence without full stop; or ''. zeros_count: count unknown "
-          "labels 0.");
-    m.def(
-        "feature_warning",
-        [](const Header& header, std::int32_t first, std::int32_t largest, const Chunk* vectors,
-           const RunCounts& run_counts) {
-            return feature_warning(header, {first, largest, vectors ? vectors->rows : nullptr}, run_counts);
-        },
-        "header"_a, "first"_a, "largest"_a, "vectors"_a.none(), "run_counts"_a,
-        "Why rows may be of another data set, or count features from another number, likewise. first: the model's "
-        "first_index; largest: its largest index; vectors: None if it does not hold them.");
     m.def(
         "scaling_warnings",
         [](const Scaling& scaling, const ScaledEntries& scaled, const std::string& name) {

@@ -132,14 +132,6 @@ void bind_request(nb::module_& m) {
         .def("check", &Request::check, "Raises click.UsageError for options that conflict.");
 }
 
-Outputs::Write writer(std::optional<nb::callable> write) {
-    if (!write) return nullptr;
-    return [held = shared_function(std::move(*write))](const std::string& text) {
-        const nb::gil_scoped_acquire acquire;
-        (*held)(bytes_of(text));
-    };
-}
-
 Prediction::Say sayer(nb::callable warn) {
     return [held = shared_function(std::move(warn))](const std::string& text) {
         const nb::gil_scoped_acquire acquire;
@@ -176,13 +168,13 @@ void bind_prediction(nb::module_& m) {
         .def("begin", &Prediction::begin, "Print the notes that precede the first row.")
         .def(
             "answer",
-            [](Prediction& self, ReadInto read_into, Ready ready, nb::callable write,
-               std::optional<nb::callable> write_open, std::optional<nb::callable> write_outside,
+            [](Prediction& self, ReadInto read_into, Ready ready, WriteBytes write,
+               std::optional<WriteBytes> write_open, std::optional<WriteBytes> write_outside,
                std::optional<nb::callable> after_chunk, bool head) {
                 Outputs outputs;
                 outputs.lines = writer(std::move(write));
-                outputs.open_rows = writer(std::move(write_open));
-                outputs.outside_rows = writer(std::move(write_outside));
+                if (write_open) outputs.open_rows = writer(std::move(*write_open));
+                if (write_outside) outputs.outside_rows = writer(std::move(*write_outside));
                 if (after_chunk)
                     outputs.after_chunk = [held = shared_function(std::move(*after_chunk))] {
                         const nb::gil_scoped_acquire acquire;

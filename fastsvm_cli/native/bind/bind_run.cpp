@@ -27,12 +27,17 @@ using namespace fastsvm;
 
 namespace {
 
-using WriteBytes = nb::typed<nb::callable, nb::object(nb::bytes)>;
 using OnName = nb::typed<nb::callable, nb::object(std::int64_t, std::string)>;
-using Called = nb::typed<nb::callable, nb::object()>;
 using GapFacts = std::tuple<std::int64_t, std::int64_t, std::int64_t>;
 
 }  // namespace
+
+Outputs::Write writer(WriteBytes write) {
+    return [held = shared_function(std::move(write))](const std::string& text) {
+        const nb::gil_scoped_acquire acquire;
+        (*held)(bytes_of(text));
+    };
+}
 
 ByteStream stream_of(ReadInto read_into, Ready ready) {
     const auto read = shared_function(std::move(read_into));
@@ -52,22 +57,6 @@ ByteStream stream_of(ReadInto read_into, Ready ready) {
 }
 
 namespace {
-
-Outputs::Write writer(std::optional<WriteBytes> write) {
-    if (!write) return nullptr;
-    return [held = shared_function(std::move(*write))](const std::string& text) {
-        const nb::gil_scoped_acquire acquire;
-        (*held)(bytes_of(text));
-    };
-}
-
-std::function<void()> caller(std::optional<Called> called) {
-    if (!called) return nullptr;
-    return [held = shared_function(std::move(*called))] {
-        const nb::gil_scoped_acquire acquire;
-        (*held)();
-    };
-}
 
 std::vector<Gap> gaps_of(const std::vector<GapFacts>& facts) {
     std::vector<Gap> out;
@@ -260,27 +249,16 @@ void bind_runs(nb::module_& m) {
     nb::class_<Run>(m, "Run", "Answers rows and writes their lines, in order. Raises RunError(line, reason).")
         .def(
             "__init__",
-            [](Run* self, const Predictor& predictor, RunCounts& run_counts, BadRows* bad_rows, WriteBytes write,
-               std::optional<WriteBytes> write_open, std::optional<WriteBytes> write_outside,
-               std::optional<Called> before_writing, std::optional<Called> after_chunk) {
-                Outputs outputs{writer(std::move(write)), writer(std::move(write_open)),
-                                writer(std::move(write_outside)), caller(std::move(before_writing)),
-                                caller(std::move(after_chunk))};
-                if (predictor.resolved.around != (bad_rows != nullptr))
-                    throw nb::value_error("around without bad_rows");
-                const nb::gil_scoped_release release;
-                new (self) Run(predictor, std::move(outputs), run_counts, bad_rows);
+            [](Run* self, const Predictor& predictor, RunCounts& run_counts, WriteBytes write) {
+                Outputs outputs;
+                outputs.lines = writer(std::move(write));
+                new (self) Run(predictor, std::move(outputs), run_counts, nullptr);
             },
-            "predictor"_a, "run_counts"_a, "bad_rows"_a.none(), "write"_a, "write_open"_a.none(),
-            "write_outside"_a.none(), "before_writing"_a.none(), "after_chunk"_a.none(), nb::keep_alive<1, 2>(),
-            nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>())
+            "predictor"_a, "run_counts"_a, "write"_a, nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>())
         .def("begin", &Run::begin, nb::call_guard<nb::gil_scoped_release>(),
              "Write the line before the first row, if any.")
         .def(
-            "answer_blocks", [](Run& self, Blocks& rows) { self.answer(rows.blocks); }, "rows"_a,
-            nb::call_guard<nb::gil_scoped_release>(), "Answer rows of a file, a block per thread.")
-        .def(
-            "answer_chunk",
+            "answer",
             [](Run& self, const Chunk& chunk) {
                 const std::shared_ptr<const Rows> rows = chunk.rows;
                 const nb::gil_scoped_release release;
