@@ -48,7 +48,8 @@ def _lists() -> "dict[str, str]":
         for group, entries in groups[name].items():
             alone = [_entry(*each) for each in entries if len(having[each]) == 1]
             lists[name] += [f"\n{group}:\n"] * bool(alone and group != "Options") + alone
-        shared = ", ".join(f"`{written}`" for written, words in own if len(having[written, words]) > 1)
+        several = [re.findall(r"--[\w-]+", each[0])[0] for each in own if len(having[each]) > 1]
+        shared = ", ".join(f"`{name}`" for name in several)
         lists[name] += ["", *_wrapped(f"[Shared](#options-of-several-commands): {shared}.")]
     return {name: "\n".join(lines).lstrip("\n") for name, lines in lists.items()}
 

@@ -1,4 +1,4 @@
-"""The page's programs, built by its own command lines, answer as Python does."""
+"""The programs of the page and of clients/, built by the page's command lines, answer as Python does."""
 
 import os
 import re
@@ -11,6 +11,7 @@ import pytest
 
 from fastsvm_cli import load_model, read_chunks
 from fastsvm_cli.prediction.answers import Predictor
+from support.building import CLIENTS
 from support.pages import PAGES, blocks, command_lines
 from support.paths import GOLDEN
 from support.processes import PATIENCE
@@ -18,10 +19,10 @@ from support.processes import PATIENCE
 pytestmark = pytest.mark.full
 
 PAGE = PAGES["fastsvm_cli/native/capi/README.md"]
-#: file -> text, whose first line names it in a comment
-SOURCES = {
-    re.search(r"\w+\.\w+", block[0]).group(): "\n".join(block) + "\n" for block in blocks(PAGE, "c", "cpp", "r", "go")
-}
+#: file -> text; the page has the first, and links to the others
+(FIRST,) = blocks(PAGE, "c")
+SOURCES = {"labels.c": "\n".join(FIRST) + "\n"}
+SOURCES |= {name: (CLIENTS / name).read_text() for name in re.findall(r"/clients/([\w.]+)\)", PAGE)}
 #: command -> (source file, required program, whether it prints values)
 PROGRAMS = {
     "./labels": ("labels.c", "cc", False),

@@ -22,7 +22,7 @@ from fastsvm_cli.methods.border import samples
 from fastsvm_cli.methods.order import geometry
 from fastsvm_cli.methods.reduce import placement
 from support import forked
-from support.pages import PAGES, anchors, blocks, command_lines, inline, links, prose, stages
+from support.pages import PAGES, anchors, blocks, command_lines, inline, links, prose, sections, stages
 from support.paths import DATA, ROOT, SCRIPTS, TESTS
 from support.processes import outcome
 
@@ -231,8 +231,8 @@ def test_every_file_of_a_folder_is_in_its_readme():
     for folder in ("scripts", "data"):
         page = PAGES[f"{folder}/README.md"]
         files = {path.name for path in (ROOT / folder).iterdir() if path.is_file()} - {"README.md"}
-        assert not {file for file in files if not re.search(rf"^\| .*`{re.escape(file)}`", page, re.M)}
-        assert set(re.findall(r"^\| `([\w.]+\.(?:py|sh))`", page, re.M)) <= files
+        told = set(re.findall(r"`([\w.]+)`", sections(page, 2)["The scripts"] if folder == "scripts" else page))
+        assert files <= told and not {name for name in told - files if name.endswith((".py", ".sh"))}
 
 
 def test_the_rows_of_the_data_are_as_many_as_its_readme_says():
