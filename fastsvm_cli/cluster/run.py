@@ -3,7 +3,7 @@
 import json
 import os
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import closing, suppress
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
@@ -25,8 +25,7 @@ from fastsvm_cli.cluster.work import Job, answer, received
 from fastsvm_cli.errors import FastsvmError, FileError
 from fastsvm_cli.models import looks_like_model
 from fastsvm_cli.text.fingerprint import digest_of
-from fastsvm_cli.text.line_blocks import NAMED, BadRows, LineBlocks, Position
-from fastsvm_cli.text.scaling import Scaling
+from fastsvm_cli.text.line_blocks import NAMED
 
 if TYPE_CHECKING:
     from distributed import Client, Future
@@ -268,25 +267,12 @@ def _groups(blocks: "list[Block]") -> "Iterator[list[Block]]":
 
 
 def _width(job: Job, blocks: "list[Block]") -> int:
-    """Return the first valid dense row's length, as LineBlocks counts it, or -1 if no row is valid."""
-    prediction, options = job.prediction(), job.options
-    reading = {name: options[name] for name in ("dense", "delimiter", "max_line")}
-    scaling = None if prediction.scaling is None else Scaling("", prediction.scaling, ())
+    """Return the first valid dense row's length, as Position counts it, or -1 if no row is valid."""
     for block in blocks:
-        position = Position()
-        with LineBlocks(
-            block.name,
-            position=position,
-            bad_rows=BadRows(block.name),
-            scaling=scaling,
-            content=Text(block),
-            labelled=not options["unlabelled"],
-            first_index=prediction.first_index,
-            **reading,
-        ) as rows:
-            for _ in rows.chunks():
-                if position.fields >= 0:
-                    return position.fields
+        with closing(Text(block)) as text:
+            fields = job.prediction().fields(text.read_into, text.ready)
+        if fields >= 0:
+            return fields
     return -1
 
 

@@ -126,7 +126,7 @@ def show_cursor() -> None:
 
 
 def bytes_read(path: str, progress: Progress) -> "Callable[[int], None] | None":
-    """Return a callback for on_read of LineBlocks that shows the share read; None for an unknown size."""
+    """Return a callback for on_read that shows the share read; None for an unknown size."""
     import os
 
     try:

@@ -1,11 +1,9 @@
 """Output files, written whole or not at all."""
 
 import os
-import stat
 from collections.abc import Iterable
 
 from fastsvm_cli import _native
-from fastsvm_cli.errors import FileError, display
 from fastsvm_cli.system import interruption
 
 
@@ -53,33 +51,9 @@ def check_output(path: str, inputs: "Iterable[str | None]") -> None:
 
 def check_apart(paths: "Iterable[str]") -> None:
     """Raise FileError if two outputs are one file or pipe under any name. Devices may repeat."""
-    seen: dict[object, str] = {}  # identity of a file -> its name
-    for path in paths:
-        descriptor = _native.standard_descriptor(os.fsencode(path))
-        try:
-            found = os.stat(path) if descriptor is None else os.fstat(descriptor)
-        except FileNotFoundError:
-            found = None
-        except OSError as error:
-            raise FileError(_name(path), error) from None
-        device = found is not None and stat.S_ISCHR(found.st_mode)
-        keys: list[object] = [] if descriptor is None else [descriptor]
-        if found is None:
-            keys.append(os.path.realpath(path))
-        elif not device:
-            keys.append((found.st_dev, found.st_ino))
-        for key in keys:
-            if key in seen:
-                also = "" if seen[key] == path else f" (it is {_name(seen[key])} too)"
-                why = f"two outputs would be written to it{also}; name another file for one of them"
-                raise FileError(_name(path), why)
-        seen.update((key, path) for key in keys)
+    _native.check_apart([os.fsencode(each) for each in paths])
 
 
 def is_standard_output(path: "str | None") -> bool:
     """Return whether a path means standard output."""
     return path is None or _native.standard_descriptor(os.fsencode(path)) == 1
-
-
-def _name(path: str) -> str:
-    return "standard output" if path == "-" else display(path)

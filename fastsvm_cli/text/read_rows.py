@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from fastsvm_cli import _native
 from fastsvm_cli.errors import DataFormatError
 from fastsvm_cli.text.byte_source import Content
-from fastsvm_cli.text.line_blocks import BLOCK_BYTES, MAX_LINE, LineBlocks, Position
+from fastsvm_cli.text.line_blocks import BLOCK_BYTES, MAX_LINE, Position, may_delimit
 
 if TYPE_CHECKING:
     from fastsvm_cli.text.line_blocks import BadRows
@@ -75,20 +75,30 @@ def read_chunks(
     ValueError
         If the delimiter is invalid.
     """
-    with LineBlocks(
-        os.fsdecode(path),
-        labelled=labelled,
-        dense=dense,
-        delimiter=delimiter,
-        first_index=first_index,
-        size=size,
-        max_line=max_line,
-        on_read=on_read,
-        position=place,
-        bad_rows=bad_rows,
-        scaling=scaling,
-    ) as blocks:
-        yield from blocks.chunks(name)
+    if dense and not may_delimit(delimiter):
+        raise ValueError(f"delimiter={delimiter!r} found, expected one character that cannot be part of a number")
+    path, position = os.fsdecode(path), place or Position()
+    with Content(path, position.offset, on_read) as content:
+        blocks = _native.LineBlocks(
+            content.read_into,
+            content.ready,
+            position,
+            bad_rows,
+            None if scaling is None else scaling.native,
+            _native.ScaledEntries() if scaling is None else scaling.entries,
+            labelled,
+            dense,
+            delimiter,
+            first_index,
+            size,
+            max_line,
+        )
+        while (block := blocks.next()) is not None:
+            chunk, error = block
+            if chunk is not None and (chunk.rows or bad_rows is not None):
+                yield chunk
+            if error is not None:
+                raise DataFormatError(name or path, *error)
 
 
 def select_rows(chunks: "Iterable[_native.Chunk]", numbers: "Sequence[int]") -> Iterator[_native.Chunk]:

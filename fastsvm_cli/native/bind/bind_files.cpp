@@ -30,6 +30,12 @@ std::string path_of(const nb::bytes& path) {
     return out;
 }
 
+std::vector<std::string> paths_of(const std::vector<nb::bytes>& paths) {
+    std::vector<std::string> out;
+    for (const nb::bytes& each : paths) out.push_back(path_of(each));
+    return out;
+}
+
 // Exists before it is opened, so that a waiting open can be abandoned.
 struct OutputFile {
     void open(const nb::bytes& path) {
@@ -85,11 +91,10 @@ void bind_files(nb::module_& m) {
     m.def(
         "check_output",
         [](const nb::bytes& path, const std::vector<nb::bytes>& inputs) {
-            std::vector<std::string> names;
-            for (const nb::bytes& each : inputs) names.push_back(path_of(each));
-            check_output(path_of(path), names);
+            check_output(path_of(path), paths_of(inputs));
         },
         "path"_a, "inputs"_a);
+    m.def("check_apart", [](const std::vector<nb::bytes>& paths) { check_apart(paths_of(paths)); }, "paths"_a);
     m.def(
         "standard_descriptor", [](const nb::bytes& path) { return standard_descriptor(path_of(path)); }, "path"_a,
         "Descriptor that a path names, such as 1 for b'-'; None for a file.");

@@ -188,6 +188,14 @@ void bind_prediction(nb::module_& m) {
             "write_outside"_a.none() = nb::none(), "after_chunk"_a.none() = nb::none(), "head"_a = true,
             "Answer the rows of a stream, as that of LineBlocks. head: whether to write the lines before the first "
             "row.")
+        .def(
+            "fields",
+            [](const Prediction& self, ReadInto read_into, Ready ready) {
+                ByteStream stream = stream_of(std::move(read_into), std::move(ready));
+                const nb::gil_scoped_release release;
+                return self.fields(std::move(stream));
+            },
+            "read_into"_a, "ready"_a, "Values of a stream's first valid dense row, as in Position.")
         .def("end", &Prediction::end, nb::call_guard<nb::gil_scoped_release>(),
              "Print warnings and the summary; return the exit code.")
         .def("document", &Prediction::document, "The summary as one line of JSON.")
@@ -205,9 +213,7 @@ void bind_prediction(nb::module_& m) {
         .def_ro("scaled", &Prediction::scaled)
         .def_prop_ro(
             "bad_rows", [](Prediction& self) { return self.bad_rows ? &*self.bad_rows : nullptr; },
-            nb::rv_policy::reference_internal, nb::sig("def bad_rows(self) -> BadRows | None"))
-        .def_prop_ro("scaling", [](const Prediction& self) { return std::const_pointer_cast<Scaling>(self.scaling()); })
-        .def_prop_ro("first_index", [](const Prediction& self) { return self.loaded().features.first; });
+            nb::rv_policy::reference_internal, nb::sig("def bad_rows(self) -> BadRows | None"));
 }
 
 }  // namespace

@@ -14,6 +14,7 @@
 #include "files/file_error.h"
 #include "models/kind.h"
 #include "program/line_error.h"
+#include "text/parse.h"
 
 namespace fastsvm {
 
@@ -72,16 +73,11 @@ void read_model_content(const ByteStream& stream, const std::function<void(const
     std::size_t length = 0;  // of the line so far
     std::int64_t line = 1;
     const auto next = [&](const char* data, std::size_t size) {
+        const std::size_t last = std::string_view(data, size).rfind('\n');
+        length = last == std::string_view::npos ? length + size : size - last - 1;
+        if (length > longest) throw ModelError("a line of more than 1024 MiB found, expected a model", line);
+        line += count_lines(data, size);
         take(data, size);
-        for (std::size_t at = 0; at < size;) {
-            const std::size_t end = std::string_view(data, size).find('\n', at);
-            length += std::min(end, size) - at;
-            if (length > longest) throw ModelError("a line of more than 1024 MiB found, expected a model", line);
-            if (end == std::string_view::npos) break;
-            at = end + 1;
-            length = 0;
-            ++line;
-        }
     };
     bool looked = false;
     while (const std::size_t got = stream.read(&buffer[0], looked ? piece : start_bytes - start.size())) {

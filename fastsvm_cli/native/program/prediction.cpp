@@ -23,16 +23,15 @@ namespace {
 
 constexpr double confidence = 0.95;  // of --audit's bound
 
-// The binomial P(X <= k).
-double at_most(std::int64_t k, std::int64_t n, double p) {
-    const auto real = [](std::int64_t number) { return static_cast<double>(number); };
-    if (real(k) > real(n) * p) return 1 - at_most(n - k - 1, n, 1 - p);  // its terms decrease from the first
-    double term = std::exp(std::lgamma(real(n + 1)) - std::lgamma(real(k + 1)) - std::lgamma(real(n - k + 1)) +
-                           real(k) * std::log(p) + real(n - k) * std::log1p(-p));
+// The binomial P(X <= k), for whole numbers k and n.
+double at_most(double k, double n, double p) {
+    if (k > n * p) return 1 - at_most(n - k - 1, n, 1 - p);  // its terms decrease from the first
+    double term = std::exp(std::lgamma(n + 1) - std::lgamma(k + 1) - std::lgamma(n - k + 1) + k * std::log(p) +
+                           (n - k) * std::log1p(-p));
     double total = 0;
     for (; term > 1e-17 * total; --k) {
         total += term;
-        term *= real(k) * (1 - p) / (real(n - k + 1) * p);
+        term *= k * (1 - p) / ((n - k + 1) * p);
     }
     return total;
 }
@@ -80,7 +79,7 @@ bool replaced_at_end(const std::string& path) {
 
 }  // namespace
 
-double upper_bound(std::int64_t differing, std::int64_t rows, double confidence) {
+double upper_bound(double differing, double rows, double confidence) {
     if (differing >= rows) return 1;
     double low = 0, high = 1;
     for (double middle = 0.5; low < middle && middle < high; middle = (low + high) / 2)
@@ -191,7 +190,8 @@ void Prediction::read_scaling() {
             checked(path, "a range file of svm-scale found, expected the scale file of write.svm", 1);
         const std::string labels = read_text(*request.y_scale_file), lines = with_line_end(labels);
         std::int64_t line = 0;
-        checked(*request.y_scale_file, read->scaling.read_labels(lines.data(), lines.size(), &line), line);
+        const std::string error = read->scaling.read_labels(lines.data(), lines.size(), &line);
+        checked(*request.y_scale_file, error, line);
         scaling_digest_ += fastsvm::fingerprint(labels);
     }
     scaling_ = std::shared_ptr<const Scaling>(read, &read->scaling);
@@ -413,6 +413,18 @@ void Prediction::answer(ByteStream stream, Outputs outputs, bool head) {
         throw FileError(display(request.test_file), "no row to predict found, expected some (--fail-on-empty)");
 }
 
+std::int64_t Prediction::fields(ByteStream stream) const {
+    Position at;
+    ScaledEntries none;
+    BadRows around(false, [](const RowProblem&) {});
+    LineBlocks blocks(std::move(stream), reading(), at, &around, none);
+    for (LineBlock block; at.fields < 0 && blocks.next(block); block = LineBlock()) {
+        blocks.parse(block);
+        blocks.count_block(block);
+    }
+    return at.fields;
+}
+
 std::vector<std::string> Prediction::row_warnings() const {
     const bool in_python = with_models_, dense = request.dense;
     const std::string add = in_python ? "pass unlabelled=True" : "add --unlabelled";
@@ -439,7 +451,8 @@ std::vector<std::string> Prediction::row_warnings() const {
 
 std::optional<double> Prediction::most_disagreement() const {
     if (!request.audit) return std::nullopt;
-    return upper_bound(run_counts.audit_differing, run_counts.audited, confidence);
+    return upper_bound(static_cast<double>(run_counts.audit_differing), static_cast<double>(run_counts.audited),
+                       confidence);
 }
 
 int Prediction::end() {

@@ -30,7 +30,7 @@ void refuse_model_output(const std::string& path);
 
 // Clopper and Pearson's upper bound (1934) of a share, if `differing` of `rows` random rows differ: statistical, not a
 // proof. To six digits or more.
-double upper_bound(std::int64_t differing, std::int64_t rows, double confidence);
+double upper_bound(double differing, double rows, double confidence);
 
 // One run: construct it, then call prepare(), begin(), run() or answer(), and end().
 class Prediction {
@@ -57,6 +57,8 @@ public:
     void run();
     // The same, from any source into any outputs. head: whether to write the lines before the first row.
     void answer(ByteStream stream, Outputs outputs, bool head = true);
+    // The number of values of a stream's first valid dense row, as in Position.
+    std::int64_t fields(ByteStream stream) const;
     // Prints warnings and the summary. Returns the exit code: 3 beyond --max-disagreement.
     int end();
     // The summary as one line of JSON.
@@ -69,12 +71,6 @@ public:
     std::vector<std::pair<std::string, std::string>> made_with() const;
 
     const Request request;
-    const Predictor& predictor() const { return *predictor_; }
-    const LoadedModel& loaded() const { return loaded_; }
-    const std::shared_ptr<const Scaling>& scaling() const { return scaling_; }
-    std::shared_ptr<ExactFile> exact_file() const { return exact_file_; }
-    const std::string& fingerprint() const { return fingerprint_; }
-    Reading reading() const;
 
     std::size_t block_size = block_bytes;  // of the text that a thread takes at a time, at most
     // Of the run so far; a resumed run begins with those of the previous one.
@@ -86,6 +82,7 @@ public:
 private:
     std::string read_model_text(const std::string& path) const;
     std::string read_text(const std::string& path) const;
+    Reading reading() const;
     void check_files() const;
     void read_scaling();
     void load();
