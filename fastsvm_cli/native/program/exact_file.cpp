@@ -69,7 +69,8 @@ struct ExactFile::Content {
 void read_model_content(const ByteStream& stream, const std::function<void(const char*, std::size_t)>& take) {
     constexpr std::size_t start_bytes = 1 << 12, piece = 1 << 20;
     constexpr std::size_t longest = 1 << 30;  // LIBSVM's buffer, whose size is an int, doubles: it reads no longer line
-    std::string start, buffer(piece, 0);
+    const std::unique_ptr<char[]> buffer(new char[piece]);  // not initialized
+    std::string start;
     std::size_t length = 0;  // of the line so far
     std::int64_t line = 1;
     const auto next = [&](const char* data, std::size_t size) {
@@ -80,12 +81,12 @@ void read_model_content(const ByteStream& stream, const std::function<void(const
         take(data, size);
     };
     bool looked = false;
-    while (const std::size_t got = stream.read(&buffer[0], looked ? piece : start_bytes - start.size())) {
+    while (const std::size_t got = stream.read(buffer.get(), looked ? piece : start_bytes - start.size())) {
         if (looked) {
-            next(buffer.data(), got);
+            next(buffer.get(), got);
             continue;
         }
-        start.append(buffer, 0, got);
+        start.append(buffer.get(), got);
         looked = start.size() == start_bytes || (start.find('\n') != std::string::npos && !stream.ready());
         if (looked) check_start(start), next(start.data(), start.size());
     }
