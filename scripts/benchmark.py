@@ -4,10 +4,11 @@
     scripts/benchmark.py --models MODEL_DIR --data DATA_DIR --tuned FOLDER --published FOLDER [TABLE ...]
     scripts/benchmark.py ... --instructions avx2,avx512_vnni --json new.json --compare old.json
 
-Tables (default: all that have their folders): front-page, compiled, tuned, published, few-rows, arrays, bench, scale,
-large, parts.
+Tables (default: all that have their folders): front-page, compiled, tuned, published, one-row, few-rows, arrays, bench,
+scale, large, parts.
 MODEL_DIR, DATA_DIR: see scripts/README.md. --tuned: NAME.model, NAME.test and, for probabilities, NAME.prob.model.
---published: NAME.model and NAME.rows. --packages: as in measure_sklearn.py, for arrays.
+--published: NAME.model and NAME.rows. --packages: as in measure_sklearn.py, for arrays. --libsvm: LIBSVM's source, for
+one-row.
 
 Ratios are of medians, one per instruction set. --compare lists figures that moved by more than the sum of both errors
 (from median absolute deviations). The script ends if the output of an exact classifier is not svm-predict's. Run it on
@@ -104,7 +105,8 @@ class Machine:
         """Return (Timed, new output file). words: options and model. instructions: None for svm-predict."""
         out = self.folder / f"out of {name} {instructions}"
         options, model = list(map(str, words[:-1])), str(words[-1])
-        program = [self.build.path] if instructions is None else [str(BIN / "fastsvm-predict"), "-q"]
+        threads = ["--threads", str(self.options.threads)]
+        program = [self.build.path] if instructions is None else [str(BIN / "fastsvm-predict"), "-q", *threads]
         command = [*program, *options, str(rows), model, str(out)]
         # Replacing a non-empty file adds a sync to fastsvm-predict.
         env = self.environment(instructions)
@@ -272,6 +274,36 @@ def published(machine):
     yield table
 
 
+def one_row(machine):
+    """One row in C, by LIBSVM's function names. --libsvm: its source."""
+    table, source = Table("one row in C, microseconds"), machine.options.libsvm
+    config = [fastsvm_config("--cflags"), fastsvm_config("--libs")]
+    headers = Path(config[0][0].removeprefix("-I")) / "libsvm-on-fastsvm"
+    ours, theirs = machine.folder / "ours", machine.folder / "theirs"
+    subprocess.run(["cc", "-O2", f"-I{headers}", *config[0], HERE / "one_row.c", "-o", ours, *config[1]], check=True)
+    sources = ["-x", "c++", HERE / "one_row.c", source / "svm.cpp"]
+    subprocess.run(["c++", "-O3", "-w", f"-I{source}", *sources, "-o", theirs, "-lm"], check=True)
+    for model in sorted(machine.options.tuned.glob("*.model")):
+        rows, sums = model.with_suffix(".test"), set()
+        for column, program, sets in (("LIBSVM", theirs, [""]), ("libfastsvm", ours, machine.instructions)):
+            for instructions in sets:
+                environment = machine.environment(instructions)
+                done = subprocess.run(
+                    [program, rows, model], env=environment, capture_output=True, text=True, check=True
+                )
+                taken, labels = done.stdout.split()
+                table.add(model.name.removesuffix(".model"), column, float(taken), instructions=instructions)
+                sums.add(labels)
+        if len(sums) > 1:
+            sys.exit(f"Error: {model}: the labels are not LIBSVM's")
+    yield table
+
+
+def fastsvm_config(word):
+    found = subprocess.run([BIN / "fastsvm-config", word], capture_output=True, text=True, check=True)
+    return shlex.split(found.stdout)
+
+
 def few_rows(machine):
     table = Table("few rows, ms")
     cases = []
@@ -344,6 +376,7 @@ SECTIONS = {
     "compiled": (compiled, ("models", "data")),
     "tuned": (tuned, ("tuned",)),
     "published": (published, ("published",)),
+    "one-row": (one_row, ("tuned", "libsvm")),
     "few-rows": (few_rows, ()),
     "arrays": (arrays, ("data",)),
     "bench": (script("measure_choice", lambda machine: machine.options.tuned), ("tuned",)),
@@ -375,11 +408,12 @@ def moved(now, before):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("tables", nargs="*", metavar="TABLE")
-    for name in ("models", "data", "tuned", "published", "packages", "json", "compare"):
+    for name in ("models", "data", "tuned", "published", "packages", "libsvm", "json", "compare"):
         parser.add_argument(f"--{name}", type=Path)
     svm_predict.add_option(parser)
     parser.add_argument("--instructions", default="")
     parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--threads", type=int, default=0, help="threads of fastsvm-predict (default: all processors)")
     options = parser.parse_args()
     if unknown := set(options.tables) - set(SECTIONS):
         parser.error(f"no such table: {', '.join(sorted(unknown))}")
