@@ -10,8 +10,6 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include <unistd.h>
-
 #include <memory>
 #include <optional>
 #include <string>
@@ -44,7 +42,8 @@ std::optional<int> predict(const std::vector<std::string>& words) {
         bool help = false, version = false;
         request = read_request(words, &help, &version);
         request->check();
-        if (help || version || request->dask || request->resume || (!request->quiet && isatty(2))) return std::nullopt;
+        if (help || version || request->dask || request->resume || (!request->quiet && is_terminal(2)))
+            return std::nullopt;
     } catch (const UsageError&) {
         return std::nullopt;
     }

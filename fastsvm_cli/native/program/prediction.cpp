@@ -98,6 +98,8 @@ void say(int descriptor, const std::string& line) {
     }
 }
 
+bool is_terminal(int descriptor) { return isatty(descriptor) != 0; }
+
 bool is_model_file(const std::string& path, bool surely) {
     struct stat status;
     if (stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return false;

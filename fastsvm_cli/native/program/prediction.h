@@ -22,6 +22,8 @@ namespace fastsvm {
 // Writes a line, with ? for control characters; ignores failed writes.
 void say(int descriptor, const std::string& line);
 
+bool is_terminal(int descriptor);
+
 // Whether a regular file starts like a model. surely: its first word must be one that only a model begins with.
 bool is_model_file(const std::string& path, bool surely = false);
 
