@@ -29,7 +29,7 @@ EXPERIMENTS = {
     "geometry": (1.4, "reproduce_geometry.py DATA --models MODELS --plot FIGURES"),
     "fisher": (1.2, "reproduce_fisher.py DATA"),
     "triangle": (11, "reproduce_triangle.py DATA --plot FIGURES"),
-    "stops": (2.5, "reproduce_stops.py DATA"),
+    "stops": (7.3, "reproduce_stops.py DATA"),
 }
 
 
