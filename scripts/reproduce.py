@@ -16,20 +16,20 @@ import time
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-#: Name -> (processor minutes; >: at least, words of its command). DATA, MODELS and FIGURES are folders.
+#: Name -> (processor minutes, words of its command). DATA, MODELS and FIGURES are folders.
 EXPERIMENTS = {
-    "tables": (">6", "reproduce_tables.py DATA --models MODELS"),
-    "reduced-sets": ("4", "reproduce_reduced_set.py table DATA MODELS"),
-    "reduced-set-figures": (">6", "reproduce_reduced_set.py figures DATA MODELS --plot FIGURES"),
-    "reduced-set-rivals": ("1", "reproduce_reduced_set.py rivals DATA MODELS"),
-    "fixed-point-starts": ("1", "reproduce_reduced_set.py starts DATA MODELS"),
-    "border": (">7", "reproduce_border.py curve DATA MODELS --plot FIGURES"),
-    "border-rivals": ("5", "reproduce_border.py rivals DATA MODELS"),
-    "border-density": ("2", "reproduce_border.py density DATA"),
-    "geometry": ("1", "reproduce_geometry.py DATA --models MODELS --plot FIGURES"),
-    "fisher": ("2", "reproduce_fisher.py DATA"),
-    "triangle": ("10", "reproduce_triangle.py DATA --plot FIGURES"),
-    "stops": ("3", "reproduce_stops.py DATA"),
+    "tables": (16, "reproduce_tables.py DATA --models MODELS"),
+    "reduced-sets": (3.2, "reproduce_reduced_set.py table DATA MODELS"),
+    "reduced-set-figures": (5.9, "reproduce_reduced_set.py figures DATA MODELS --plot FIGURES"),
+    "reduced-set-rivals": (0.4, "reproduce_reduced_set.py rivals DATA MODELS"),
+    "fixed-point-starts": (0.1, "reproduce_reduced_set.py starts DATA MODELS"),
+    "border": (21, "reproduce_border.py curve DATA MODELS --plot FIGURES"),
+    "border-rivals": (5.3, "reproduce_border.py rivals DATA MODELS"),
+    "border-density": (1.7, "reproduce_border.py density DATA"),
+    "geometry": (1.4, "reproduce_geometry.py DATA --models MODELS --plot FIGURES"),
+    "fisher": (1.2, "reproduce_fisher.py DATA"),
+    "triangle": (11, "reproduce_triangle.py DATA --plot FIGURES"),
+    "stops": (7.3, "reproduce_stops.py DATA"),
 }
 
 
@@ -57,7 +57,7 @@ def main():
     for name, metavar in (("data", "DATA_DIR"), ("models", "MODEL_DIR"), ("folder", "FOLDER")):
         parser.add_argument(name, metavar=metavar, type=Path, nargs="?")
     parser.add_argument("--only", nargs="+", choices=EXPERIMENTS, default=list(EXPERIMENTS), metavar="NAME")
-    parser.add_argument("--list", action="store_true", help="names, processor minutes (>: at least), commands")
+    parser.add_argument("--list", action="store_true", help="names, processor minutes, commands")
     options = parser.parse_args()
     if options.list:
         for name in options.only:

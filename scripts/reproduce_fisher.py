@@ -18,6 +18,8 @@ import subprocess
 import sys
 import tempfile
 
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # coefficients depend on the order of sums, hence reduced sets
+
 import numpy as np
 import svm_predict
 from kernel_fisher import METHODS, fit, model_text, rbf_model_text

@@ -318,7 +318,7 @@ def table(options):
                 ).stdout.splitlines()
                 seconds = time.perf_counter() - start
                 vectors = output[0].split("-> ")[1].split()[0]
-                differ = output[3].split("(")[1].rstrip(")") if "(" in output[3] else output[3].split(": ")[1]
+                differ = output[3].rpartition("(")[2].partition("%")[0] + "%"
                 score = output[4].split(";")[0].split(" = ")[1].split(" (class")[0]
                 faster = whole / median_seconds([build, rows, f"{folder}/reduced", f"{folder}/out"])
                 print(
