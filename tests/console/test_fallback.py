@@ -11,6 +11,7 @@ import pytest
 from fastsvm_cli.text.read_rows import read_chunks
 from support import forked
 from support.compiling import compile_all
+from support.outputs import written_so_far
 from support.paths import DATA, FASTSVM
 from support.processes import PATIENCE, wait_until
 from support.training import train_on
@@ -92,7 +93,7 @@ def waiting(directory, tmp_path):
         processes.append(process)
         process.stdin.write((directory / "proven").read_bytes())
         process.stdin.flush()
-        assert wait_until(lambda: any(each.stat().st_size for each in tmp_path.glob(".new.*.tmp")))
+        assert wait_until(lambda: written_so_far(tmp_path / "new"))
         return process
 
     yield begin
@@ -121,7 +122,7 @@ def test_what_goes_to_a_file_waits_for_the_fingerprint_only_at_the_end(directory
     begin = threading.Thread(target=lambda: (tmp_path / "exact").write_bytes(b"svm_type c_svc\n"), daemon=True)
     words = [FASTSVM, "predict", "-q", "--exact", "exact", directory / "proven", directory / "compiled", "new"]
     process = subprocess.Popen(words, cwd=tmp_path, stderr=subprocess.PIPE)
-    assert wait_until(lambda: any(each.stat().st_size for each in tmp_path.glob(".new.*.tmp")))
+    assert wait_until(lambda: written_so_far(tmp_path / "new"))
     begin.start()
     assert b"their fingerprints differ" in process.communicate(timeout=PATIENCE)[1] and process.returncode == 1
     assert sorted(os.listdir(tmp_path)) == ["exact"]

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from fastsvm_cli.system import interruption
+from support.outputs import written_so_far
 from support.paths import FASTSVM
 from support.processes import PATIENCE, default_signals, on_a_terminal, outcome, wait_until
 
@@ -96,7 +97,7 @@ def waiting(directory, command, prepare=default_signals):
     if "out" not in words:
         assert process.stdout.readline()
     else:
-        assert wait_until(lambda: any(path.stat().st_size for path in directory.glob(".out.fastsvm-*.tmp")))
+        assert wait_until(lambda: written_so_far(directory / "out"))
     return process
 
 
@@ -109,6 +110,7 @@ def waiting(directory, command, prepare=default_signals):
         ("fastsvm predict - fast", signal.SIGINT),
         ("fastsvm-predict - fast out", signal.SIGHUP),
         ("fastsvm-predict - fast out", signal.SIGTERM),
+        ("fastsvm-predict --open-rows open --outside-rows outside - fast out", signal.SIGTERM),
     ],
 )
 def test_while_it_waits_for_rows(directory, command, number):
@@ -119,6 +121,18 @@ def test_while_it_waits_for_rows(directory, command, number):
     printed = b"Interrupted.\n" if number == signal.SIGINT else b""
     assert process.stderr.read().removeprefix(note) == printed
     assert sorted(os.listdir(directory)) == ["fast", "m", "out", "rows"]
+    assert (directory / "out").read_text() == "before\n"
+
+
+@pytest.mark.full(few=1)
+@pytest.mark.parametrize("words", ["predict --resume rows pipe out", "predict rows pipe out", "approx pipe out"])
+def test_while_it_waits_for_a_model(directory, words):
+    os.mkfifo(directory / "pipe")
+    (directory / "rows").write_text("1 1:1\n")
+    process = subprocess.Popen([FASTSVM, *words.split()], cwd=directory, preexec_fn=default_signals)
+    with open(directory / "pipe", "w"):  # once the command has opened it
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(PATIENCE) == 128 + signal.SIGTERM
     assert (directory / "out").read_text() == "before\n"
 
 

@@ -22,17 +22,25 @@ def answered(rows, path, **streams):
     return subprocess.run(words, stderr=subprocess.PIPE, text=True, timeout=PATIENCE, **streams)
 
 
+def written_so_far(path):
+    """Number of unfinished outputs at `path` that have content. Checks make and remove empty ones."""
+    found = 0
+    for each in path.parent.glob(f".{path.name}.*.tmp"):
+        try:
+            found += each.stat().st_size > 0
+        except FileNotFoundError:
+            pass
+    return found
+
+
 def a_writer(path):
     """A process that has written half an output, and waits."""
 
-    def halves():
-        return sum(each.stat().st_size > 0 for each in path.parent.glob(f".{path.name}.*.tmp"))
-
-    before = halves()
+    before = written_so_far(path)
     process = subprocess.Popen([PROGRAM, "-q", "-", MODEL, path], stdin=subprocess.PIPE)
     process.stdin.write(b"1 1:1\n")
     process.stdin.flush()
-    assert wait_until(lambda: halves() > before)
+    assert wait_until(lambda: written_so_far(path) > before)
     return process
 
 

@@ -127,8 +127,10 @@ private:
     bool inside_ = false, input_ended_ = false;
 };
 
-Source::Source(const std::string& path, bool decompress) : path_(path) {
-    file_ = path == "-" ? 0 : open(path.c_str(), O_RDONLY | O_CLOEXEC);
+Source::Source(const std::string& path, bool decompress, std::function<void()> interrupted)
+    : path_(path), interrupted_(std::move(interrupted)) {
+    while ((file_ = path == "-" ? 0 : open(path.c_str(), O_RDONLY | O_CLOEXEC)) < 0 && errno == EINTR)
+        if (interrupted_) interrupted_();
     if (file_ < 0) throw system_error(display(path), errno);
     widen_pipe(file_, 1 << 20);
     try {
@@ -160,13 +162,16 @@ Source::~Source() {
 std::pair<int, std::string> Source::release() { return {std::exchange(file_, -1), std::move(pending_)}; }
 
 std::size_t Source::read_descriptor(char* buffer, std::size_t size) {
+    constexpr int patience = 100;  // milliseconds: a signal may arrive just before a call that waits
+    pollfd waiting{file_, POLLIN, 0};
     for (;;) {
+        if (interrupted_)
+            while (poll(&waiting, 1, patience) <= 0) interrupted_();
         const ssize_t got = ::read(file_, buffer, size);
         if (got >= 0) return static_cast<std::size_t>(got);
         if (errno == EINTR) continue;
         if (errno != EAGAIN && errno != EWOULDBLOCK) throw system_error(display(path_), errno);
-        pollfd waiting{file_, POLLIN, 0};  // another program made the pipe non-blocking
-        poll(&waiting, 1, -1);
+        poll(&waiting, 1, -1);  // another program made the pipe non-blocking
     }
 }
 

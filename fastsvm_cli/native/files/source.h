@@ -12,9 +12,9 @@ namespace fastsvm {
 // formats by name.
 class Source {
 public:
-    // path: a file, or "-" for standard input. decompress: else read gives a compressed file's bytes. Throws FileError,
-    // as read does.
-    explicit Source(const std::string& path, bool decompress = true);
+    // path: a file, or "-" for standard input. decompress: else read gives a compressed file's bytes. interrupted: called
+    // if a signal arrives while it waits; may throw. Throws FileError, as read does.
+    explicit Source(const std::string& path, bool decompress = true, std::function<void()> interrupted = nullptr);
     ~Source();
     Source(const Source&) = delete;
 
@@ -32,6 +32,7 @@ private:
     std::size_t read_descriptor(char* buffer, std::size_t size);
     std::size_t read_file(char* buffer, std::size_t size);  // first the bytes read ahead
     const std::string path_;
+    const std::function<void()> interrupted_;
     int file_ = -1;
     bool compressed_ = false;
     std::string pending_;    // read ahead

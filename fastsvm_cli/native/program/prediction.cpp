@@ -61,7 +61,7 @@ OpenFile opener(Prediction::Decompress decompress, Prediction::Contents contents
                     },
                     [] { return true; }};
         }
-        const auto source = std::make_shared<Source>(path, !decompress);
+        const auto source = std::make_shared<Source>(path, !decompress, check_now);
         if (decompress && source->compressed()) {
             const auto [descriptor, begun] = source->release();
             return decompress(path, descriptor, begun);

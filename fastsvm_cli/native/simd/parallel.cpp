@@ -26,6 +26,10 @@ thread_local Clock::time_point next_check;
 
 void check_while_working(void (*check)()) { check_here = check; }
 
+void check_now() {
+    if (check_here) check_here();
+}
+
 void check_now_and_then() {
     if (!check_here) return;
     const Clock::time_point now = Clock::now();

@@ -45,7 +45,8 @@ void parallel_for(std::int64_t n, std::int64_t grain, const Callable<std::int64_
 // work. If it throws, the work ends on all threads.
 void check_while_working(void (*check)());
 
-// Calls the thread's check, unless it was called in the last 50 milliseconds.
+// Calls the thread's check; the second, unless it was called in the last 50 milliseconds.
+void check_now();
 void check_now_and_then();
 
 // Disables checks on this thread during its lifetime.
