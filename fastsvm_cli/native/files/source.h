@@ -12,8 +12,8 @@ namespace fastsvm {
 // formats by name.
 class Source {
 public:
-    // path: a file, or "-" for standard input. decompress: else read gives a compressed file's bytes. interrupted: called
-    // if a signal arrives while it waits; may throw. Throws FileError, as read does.
+    // path: a file, or "-" for standard input. decompress: else read gives a compressed file's bytes. interrupted:
+    // called if a signal arrives while it waits; may throw. Throws FileError, as read does.
     explicit Source(const std::string& path, bool decompress = true, std::function<void()> interrupted = nullptr);
     ~Source();
     Source(const Source&) = delete;
