@@ -142,6 +142,15 @@ def test_a_model_in_place_of_rows_is_one_line(models, tmp_path):
     compare(tmp_path, model, model, "--on-bad-row", "skip", block=1)  # with all lines skipped
 
 
+def test_another_exact_model_is_refused_though_no_row_needs_it(models, tmp_path):
+    fast, other = models["certified"][0], models["three"][0]
+    (tmp_path / "rows").write_text("")
+    words = ["--exact", other, tmp_path / "rows", fast, tmp_path / "out"]
+    printed = predict("--dask", "local", *words, code=1)
+    why = f"{other}: this is not the model that {fast} was compiled from (their fingerprints differ)"
+    assert printed.err == f"Error: {why}\n" and not (tmp_path / "out").exists()
+
+
 def test_a_store_that_only_renames(models, tmp_path):
     """Parts have temporary names there too."""
     model, rows, _ = models["two"]

@@ -330,6 +330,7 @@ void Prediction::prepare() {
     }
     std::shared_ptr<Audit> sample = audit();
     exact_ = fallback();
+    if (request.dask && exact_file_) exact_file_->check(true);  // its parts do not
     resolve(std::move(sample));
 }
 
