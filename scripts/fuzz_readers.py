@@ -172,7 +172,7 @@ class Data:
         from fastsvm_cli import _native
         from fastsvm_cli.errors import FastsvmError, FileError
         from fastsvm_cli.models import load_model
-        from fastsvm_cli.prediction.pipeline import Predictor, predict
+        from fastsvm_cli.text.byte_source import Content
         from fastsvm_cli.text.read_rows import read_chunks
 
         path = os.path.join(folder, "data")
@@ -213,11 +213,24 @@ class Data:
         if self._models is None:
             self._models = [load_model(str(path)) for end in MODELS if end != ".precomputed" for path in MODELS[end]]
         model = rng.choice(self._models)
-        labelled = options.get("labelled", True)
+        request = _native.Request(
+            test_file=path,
+            model_file="m",
+            values=rng.random() < 0.5,
+            on_bad_row=rng.choice(("stop", "skip", "nan")),
+            unlabelled=not options.pop("labelled", True),
+            **{name: value for name, value in options.items() if name in ("dense", "delimiter")},
+        )
+        prediction = _native.Prediction.of_models(
+            request, model.file, "", model.first_index, None, lambda warning: None
+        )
+        prediction.prepare()
+        prediction.block_size = sizes[1]
         try:
-            chunks = read_chunks(path, size=sizes[1], **options)
-            predictor = Predictor(model, values=rng.random() < 0.5)
-            predict(predictor, chunks, lambda lines: None, path="data", labelled=labelled)
+            with Content(path) as content:
+                prediction.answer(content.read_into, content.ready, lambda lines: None)
+            prediction.end()
+            prediction.document()
         except FastsvmError as error:
             refused = refused or error
         if refused is not None:
