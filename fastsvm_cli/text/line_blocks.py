@@ -5,6 +5,7 @@ from typing import Any
 
 from fastsvm_cli import _native
 from fastsvm_cli._native import Position as Position
+from fastsvm_cli._native import may_delimit as may_delimit
 from fastsvm_cli.errors import DataFormatError
 
 #: Bad rows named in messages.
@@ -28,8 +29,3 @@ class BadRows(_native.BadRows):
 BLOCK_BYTES: int = _native.BLOCK_BYTES
 #: Default limit of a line, about ten million numbers. Two compressed megabytes can hold gigabytes.
 MAX_LINE: int = _native.LONGEST_LINE
-
-
-def may_delimit(character: str) -> bool:
-    """Return whether `character` is ASCII and in no number or line end."""
-    return len(character) == 1 and character.isascii() and not character.isalnum() and character not in "+-.\n\r"

@@ -16,7 +16,7 @@ LAYERS = {
     "models": {"simd", "text", "answers", "exact", "engine"},
     "files": {"system"},
     "capi": {"simd", "text", "answers", "exact", "engine", "models"},
-    "program": {"simd", "text", "engine", "models", "files"},
+    "program": {"simd", "engine", "models", "files"},
     "bind": {"simd", "system", "text", "answers", "exact", "engine", "models", "files", "program"},
 }
 OF_FILES = {"cstdio", "stdio.h", "fstream", "iostream", "filesystem", "fcntl.h", "unistd.h"}

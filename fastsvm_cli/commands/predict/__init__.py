@@ -46,7 +46,7 @@ def command(**parsed):
         from fastsvm_cli.commands.predict.on_dask import predict_on_dask
 
         return predict_on_dask(options)
-    check_inputs(*options.inputs)
+    check_inputs(*options.inputs)  # the core does not know that standard input was closed
     prediction = _native.Prediction(options.request)
     prediction.prepare()
     prediction.begin()
@@ -54,10 +54,8 @@ def command(**parsed):
     def rows_output(file):
         return nullcontext() if file is None else Output(file)
 
-    on_screen = [
-        is_standard_output(each) for each in (options.output, options.open_file or "", options.outside_file or "")
-    ]
-    rows_on_screen = any(on_screen) and sys.stdout.isatty()
+    outputs = [each for each in (options.output, options.open_file, options.outside_file) if each is not None]
+    rows_on_screen = any(map(is_standard_output, outputs)) and sys.stdout.isatty()
     rows_typed = options.test_file == "-" and sys.stdin is not None and sys.stdin.isatty()
     with (
         Progress("predict", quiet=options.quiet or rows_on_screen or rows_typed, rows=True) as progress,

@@ -183,6 +183,9 @@ void bind_answer(nb::module_& m) {
 void bind_summary(nb::module_& m) {
     m.def("scores", &scores, "header"_a, "score"_a,
           "[accuracy], or [mean squared error, squared correlation]; NaN or infinite as in C.");
+    m.def("upper_bound", &upper_bound, "differing"_a, "rows"_a, "confidence"_a,
+          "Clopper and Pearson's upper bound (1934) of a share, if `differing` of `rows` random rows differ: "
+          "statistical, not a proof. To six digits or more.");
     m.def("score_lines", &score_lines, "header"_a, "score"_a, "svm-predict 3.37's lines after the last row.");
     m.def(
         "scaling_warnings",

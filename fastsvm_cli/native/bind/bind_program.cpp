@@ -240,9 +240,6 @@ void bind_program(nb::module_& m) {
     m.def(
         "refuse_model_output", [](const nb::bytes& path) { refuse_model_output({path.c_str(), path.size()}); },
         "path"_a, "Raises FileError if a file that predictions are to replace is a model.");
-    m.def("upper_bound", &upper_bound, "differing"_a, "rows"_a, "confidence"_a,
-          "Clopper and Pearson's upper bound (1934) of a share, if `differing` of `rows` random rows differ: "
-          "statistical, not a proof. To six digits or more.");
     m.def(
         "predict_as_program",
         [](const std::vector<nb::bytes>& words) {

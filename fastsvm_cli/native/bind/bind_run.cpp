@@ -164,6 +164,8 @@ void bind_bad_rows(nb::module_& m) {
 void bind_blocks(nb::module_& m) {
     m.attr("BLOCK_BYTES") = block_bytes;
     m.attr("LONGEST_LINE") = longest_line;
+    m.def("may_delimit", &may_delimit, "text"_a,
+          "Whether a text is one ASCII character that is in no number or line end.");
     nb::class_<Blocks>(m, "LineBlocks", "Rows of a file's bytes, in blocks of whole lines.")
         .def(
             "__init__",

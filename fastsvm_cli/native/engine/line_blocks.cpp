@@ -1,6 +1,7 @@
 #include "engine/line_blocks.h"
 
 #include <algorithm>
+#include <cctype>
 #include <string_view>
 #include <utility>
 
@@ -14,6 +15,12 @@ namespace {
 constexpr std::size_t shifted_in_block = 250;
 constexpr std::size_t least_scaled_block = 1 << 12;
 }  // namespace
+
+bool may_delimit(const std::string& text) {
+    const char c = text.size() == 1 ? text[0] : '0';
+    return static_cast<signed char>(c) >= 0 && !std::isalnum(c) &&
+           std::string_view("+-.\n\r").find(c) == std::string_view::npos;
+}
 
 LineBlocks::LineBlocks(ByteStream stream, Reading how, Position& position, BadRows* bad_rows, ScaledEntries& scaled)
     : reading(std::move(how)),

@@ -26,6 +26,9 @@ struct ByteStream {
     std::function<bool()> ready;                          // whether `read` returns at once
 };
 
+// Whether a text is one ASCII character that is in no number or line end.
+bool may_delimit(const std::string& text);
+
 // How to read a data file's lines. dense, delimiter, first_index: as in Format.
 struct Reading {
     bool labelled = true;

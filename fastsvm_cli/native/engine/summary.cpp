@@ -40,6 +40,25 @@ std::string outside_note(std::int64_t rows, std::int64_t outside, bool regressio
            (regression ? "far they are." : "many labels differ.");
 }
 
+// The binomial P(X <= k), for whole numbers k and n.
+double at_most(double k, double n, double p) {
+    if (k > n * p) return 1 - at_most(n - k - 1, n, 1 - p);  // its terms decrease from the first
+    double term = std::exp(std::lgamma(n + 1) - std::lgamma(k + 1) - std::lgamma(n - k + 1) + k * std::log(p) +
+                           (n - k) * std::log1p(-p));
+    double total = 0;
+    for (; term > 1e-17 * total; --k) {
+        total += term;
+        term *= k * (1 - p) / ((n - k + 1) * p);
+    }
+    return total;
+}
+
+std::string percent(double share) { return with_digits(100 * share, 3) + " %"; }
+
+std::string sampled(const RunCounts& run_counts) {
+    return std::to_string(run_counts.audit_differing) + " of " + std::to_string(run_counts.audited) + " sampled ";
+}
+
 }  // namespace
 
 std::vector<std::string> opening_lines(const ResolvedOptions& resolved) {
@@ -171,6 +190,30 @@ std::vector<std::string> closing_notes(const ResolvedOptions& resolved, const Ru
         return {"Proven: " + of_rows(rows - undecided, rows) + "; " + std::to_string(undecided) + " undecided."};
     if (!run_counts.outside || !resolved.model->judged_by_bound) return {};
     return {outside_note(rows, run_counts.outside, header.regression())};
+}
+
+double upper_bound(double differing, double rows, double confidence) {
+    if (differing >= rows) return 1;
+    double low = 0, high = 1;
+    for (double middle = 0.5; low < middle && middle < high; middle = (low + high) / 2)
+        (at_most(differing, rows, middle) > 1 - confidence ? low : high) = middle;
+    return high;
+}
+
+std::string audit_note(const RunCounts& run_counts, double most) {
+    return "Audit: " + sampled(run_counts) + "labels differ from the exact model's; with " +
+           with_digits(100 * audit_confidence) + " % confidence, at most " + percent(most) + " of all.";
+}
+
+std::string disagreement_error(const RunCounts& run_counts, double most, double limit) {
+    return "up to " + percent(most) + " of the labels may differ from the exact model's (" + sampled(run_counts) +
+           "ones do; " + with_digits(100 * audit_confidence) + " % confidence), more than " + percent(limit);
+}
+
+std::string json_number(double value) {
+    if (!std::isfinite(value)) return "null";
+    char buffer[number_text_max];
+    return std::string(buffer, write_repr(buffer, value));
 }
 
 }  // namespace fastsvm

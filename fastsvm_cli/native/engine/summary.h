@@ -46,4 +46,16 @@ std::vector<std::string> scaling_warnings(const Scaling& scaling, const ScaledEn
 std::vector<std::string> closing_notes(const ResolvedOptions& resolved, const RunCounts& run_counts,
                                        std::optional<int> steps = std::nullopt);
 
+// Clopper and Pearson's upper bound (1934) of a share, if `differing` of `rows` random rows differ: statistical, not a
+// proof. To six digits or more.
+double upper_bound(double differing, double rows, double confidence);
+constexpr double audit_confidence = 0.95;  // of the bounds below
+
+// The note on an audit, and the words of an error beyond its limit. most: upper bound of the share that differs.
+std::string audit_note(const RunCounts& run_counts, double most);
+std::string disagreement_error(const RunCounts& run_counts, double most, double limit);
+
+// A number in JSON, as Python writes it; null if it is not finite.
+std::string json_number(double value);
+
 }  // namespace fastsvm

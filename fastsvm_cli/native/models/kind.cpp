@@ -15,6 +15,7 @@
 #include "models/geometry.h"
 #include "models/maclaurin.h"
 #include "models/triangle.h"
+#include "text/parse.h"
 
 namespace fastsvm {
 
@@ -191,6 +192,44 @@ bool looks_like_model(std::string_view start, bool dense) {
     if (words.empty()) return false;
     if (dense) return words[0] == "svm_type" || words[0] == "fastsvm_model";
     return words[0] == "fastsvm_model" || is_header_key(words[0]) || other_model(start);
+}
+
+namespace {
+
+// Throws ModelError if no model begins so.
+void check_start(const std::string& start) {
+    const std::size_t first = start.find_first_not_of(" \t\v\f\r");
+    // A LIBSVM model may begin with blank lines.
+    if (start.empty() || (first != std::string::npos && start[first] != '\n')) model_kind(start);
+}
+
+}  // namespace
+
+void read_model_content(const ByteStream& stream, const std::function<void(const char*, std::size_t)>& take) {
+    constexpr std::size_t start_bytes = 1 << 12, piece = 1 << 20;
+    constexpr std::size_t longest = 1 << 30;  // LIBSVM's buffer, whose size is an int, doubles: it reads no longer line
+    const std::unique_ptr<char[]> buffer(new char[piece]);  // not initialized
+    std::string start;
+    std::size_t length = 0;  // of the line so far
+    std::int64_t line = 1;
+    const auto next = [&](const char* data, std::size_t size) {
+        const std::size_t last = std::string_view(data, size).rfind('\n');
+        length = last == std::string_view::npos ? length + size : size - last - 1;
+        if (length > longest) throw ModelError("a line of more than 1024 MiB found, expected a model", line);
+        line += count_lines(data, size);
+        take(data, size);
+    };
+    bool looked = false;
+    while (const std::size_t got = stream.read(buffer.get(), looked ? piece : start_bytes - start.size())) {
+        if (looked) {
+            next(buffer.get(), got);
+            continue;
+        }
+        start.append(buffer.get(), got);
+        looked = start.size() == start_bytes || (start.find('\n') != std::string::npos && !stream.ready());
+        if (looked) check_start(start), next(start.data(), start.size());
+    }
+    if (!looked) check_start(start), next(start.data(), start.size());
 }
 
 LoadedModel load_model(std::string_view text) { return loaded_model(read_model(text)); }

@@ -1,10 +1,13 @@
 // The kinds of model files: recognizes a file's kind, reads a model of any kind, and loads it for predictions.
 #pragma once
+#include <cstddef>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "engine/line_blocks.h"
 #include "engine/model.h"
 #include "engine/model_file.h"
 #include "engine/summary.h"
@@ -28,6 +31,10 @@ struct ModelKind {
 // Recognizes a file's kind. text: at least its first 200 bytes. Throws ModelError for files of no known kind, and names
 // other programs' models (from the first 4096 bytes).
 ModelKind model_kind(std::string_view text);
+
+// Reads a model file's content; stops if its start is not a model's. take: receives the content in pieces. Throws
+// ModelError and FileError.
+void read_model_content(const ByteStream& stream, const std::function<void(const char*, std::size_t)>& take);
 
 // Reads a model of any kind. Throws ModelError.
 std::unique_ptr<ModelFile> read_model(std::string_view text);

@@ -9,26 +9,16 @@
 #include <thread>
 #include <utility>
 
-#include "engine/header.h"
 #include "engine/sha256.h"
 #include "files/file_error.h"
 #include "models/kind.h"
 #include "program/line_error.h"
-#include "text/parse.h"
 
 namespace fastsvm {
 
 namespace {
 constexpr std::size_t most_kept = 1 << 24;  // larger texts are read twice
-
-// Throws ModelError if no model begins so.
-void check_start(const std::string& start) {
-    const std::size_t first = start.find_first_not_of(" \t\v\f\r");
-    // A LIBSVM model may begin with blank lines.
-    if (start.empty() || (first != std::string::npos && start[first] != '\n')) model_kind(start);
 }
-
-}  // namespace
 
 struct ExactFile::Content {
     std::mutex mutex;
@@ -65,33 +55,6 @@ struct ExactFile::Content {
         changed.notify_all();
     }
 };
-
-void read_model_content(const ByteStream& stream, const std::function<void(const char*, std::size_t)>& take) {
-    constexpr std::size_t start_bytes = 1 << 12, piece = 1 << 20;
-    constexpr std::size_t longest = 1 << 30;  // LIBSVM's buffer, whose size is an int, doubles: it reads no longer line
-    const std::unique_ptr<char[]> buffer(new char[piece]);  // not initialized
-    std::string start;
-    std::size_t length = 0;  // of the line so far
-    std::int64_t line = 1;
-    const auto next = [&](const char* data, std::size_t size) {
-        const std::size_t last = std::string_view(data, size).rfind('\n');
-        length = last == std::string_view::npos ? length + size : size - last - 1;
-        if (length > longest) throw ModelError("a line of more than 1024 MiB found, expected a model", line);
-        line += count_lines(data, size);
-        take(data, size);
-    };
-    bool looked = false;
-    while (const std::size_t got = stream.read(buffer.get(), looked ? piece : start_bytes - start.size())) {
-        if (looked) {
-            next(buffer.get(), got);
-            continue;
-        }
-        start.append(buffer.get(), got);
-        looked = start.size() == start_bytes || (start.find('\n') != std::string::npos && !stream.ready());
-        if (looked) check_start(start), next(start.data(), start.size());
-    }
-    if (!looked) check_start(start), next(start.data(), start.size());
-}
 
 ExactFile::ExactFile(std::string path, OpenFile open)
     : path(std::move(path)), open_(std::move(open)), content_(std::make_shared<Content>()) {

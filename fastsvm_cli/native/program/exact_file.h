@@ -34,8 +34,4 @@ private:
     bool wait_ = false;
 };
 
-// Reads a model file's content; stops if its start is not a model's. take: receives the content in pieces. Throws
-// ModelError and FileError.
-void read_model_content(const ByteStream& stream, const std::function<void(const char*, std::size_t)>& take);
-
 }  // namespace fastsvm

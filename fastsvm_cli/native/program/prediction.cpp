@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 #include "engine/checksum.h"
@@ -15,33 +14,12 @@
 #include "files/source.h"
 #include "files/streams.h"
 #include "simd/parallel.h"
-#include "text/numbers.h"
 
 namespace fastsvm {
 
 namespace {
 
-constexpr double confidence = 0.95;  // of --audit's bound
-
-// The binomial P(X <= k), for whole numbers k and n.
-double at_most(double k, double n, double p) {
-    if (k > n * p) return 1 - at_most(n - k - 1, n, 1 - p);  // its terms decrease from the first
-    double term = std::exp(std::lgamma(n + 1) - std::lgamma(k + 1) - std::lgamma(n - k + 1) + k * std::log(p) +
-                           (n - k) * std::log1p(-p));
-    double total = 0;
-    for (; term > 1e-17 * total; --k) {
-        total += term;
-        term *= k * (1 - p) / ((n - k + 1) * p);
-    }
-    return total;
-}
-
-std::string percent(double share) {
-    char buffer[number_text_max];
-    return std::string(buffer, write_g(buffer, 100 * share, 3)) + " %";
-}
-
-// Text that a file of any other parser ends in, too.
+// The parsers need whole lines.
 std::string with_line_end(std::string text) {
     if (!text.empty() && text.back() != '\n') text += '\n';
     return text;
@@ -78,14 +56,6 @@ bool replaced_at_end(const std::string& path) {
 }
 
 }  // namespace
-
-double upper_bound(double differing, double rows, double confidence) {
-    if (differing >= rows) return 1;
-    double low = 0, high = 1;
-    for (double middle = 0.5; low < middle && middle < high; middle = (low + high) / 2)
-        (at_most(differing, rows, middle) > 1 - confidence ? low : high) = middle;
-    return high;
-}
 
 void say(int descriptor, const std::string& line) {
     std::string text;
@@ -452,20 +422,12 @@ std::vector<std::string> Prediction::row_warnings() const {
     return out;
 }
 
-std::optional<double> Prediction::most_disagreement() const {
-    if (!request.audit) return std::nullopt;
-    return upper_bound(static_cast<double>(run_counts.audit_differing), static_cast<double>(run_counts.audited),
-                       confidence);
-}
-
 int Prediction::end() {
     if (scaling_)
         for (const std::string& line : scaling_warnings(*scaling_, scaled, scaling_name_)) warn(line.substr(9));
     for (const std::string& warning : row_warnings()) warn(warning);
-    const std::optional<double> most = most_disagreement();
-    const std::string sampled =
-        std::to_string(run_counts.audit_differing) + " of " + std::to_string(run_counts.audited) + " sampled ";
     if (with_models_) return 0;
+    const std::optional<double> most = most_disagreement();
     if (request.as_json) {
         if (report_ == 2) {
             say(2, document());
@@ -483,17 +445,14 @@ int Prediction::end() {
             note("Bad rows: " + std::to_string(bad_rows->count) + " of " +
                  std::to_string(bad_rows->count + run_counts.rows) + " lines, " +
                  (bad_rows->nan ? "each a line of nan." : "left out."));
-        if (most)
-            note("Audit: " + sampled + "labels differ from the exact model's; with 95 % confidence, at most " +
-                 percent(*most) + " of all.");
+        if (most) note(audit_note(run_counts, *most));
         std::optional<int> steps;
         if (request.steps) steps = static_cast<int>(*request.steps);
         for (const std::string& line : closing_notes(predictor_->resolved, run_counts, steps)) note(line);
     }
     if (!request.max_disagreement || !most || *most <= *request.max_disagreement) return 0;
-    say(2, "Error: " + display(request.model_file) + ": up to " + percent(*most) +
-               " of the labels may differ from the exact model's (" + sampled +
-               "ones do; 95 % confidence), more than " + percent(*request.max_disagreement) + " (--max-disagreement)");
+    say(2, "Error: " + display(request.model_file) + ": " +
+               disagreement_error(run_counts, *most, *request.max_disagreement) + " (--max-disagreement)");
     return 3;
 }
 
@@ -508,95 +467,6 @@ void Prediction::warn(const std::string& warning) const {
         warn_(warning);
     else
         note("Warning: " + warning);
-}
-
-// ---- records of the run
-
-std::string Prediction::document() const {
-    const Model& model = *model_;
-    const Header& printed = predictor_->resolved.printed->header;
-    const bool proven = predictor_->resolved.exact != nullptr, open_rows = request.open_file.has_value();
-    std::string out = "{";
-    const auto member = [&](const std::string& name, const std::string& value) {
-        out += (out.size() > 1 ? ", \"" : "\"") + name + "\": " + value;
-    };
-    const auto text = [&](const std::string& name, const std::string& value) { member(name, '"' + value + '"'); };
-    const auto count = [&](const std::string& name, std::int64_t value) { member(name, std::to_string(value)); };
-    const auto number = [&](const std::string& name, double value) {  // an undefined one is null
-        char buffer[number_text_max];
-        member(name, std::isfinite(value) ? std::string(buffer, write_repr(buffer, value)) : "null");
-    };
-    text("fastsvm", FASTSVM_VERSION);
-    text("model_kind", loaded_.kind);
-    text("model_fingerprint", fingerprint_);
-    if (!loaded_.model->fingerprint.empty()) text("exact_fingerprint", loaded_.model->fingerprint);
-    const RunCounts& r = run_counts;
-    count("rows", r.rows);
-    if (bad_rows) count("bad_rows", bad_rows->count);
-    if (r.labelled) {
-        const std::vector<double> found = scores(printed, r.score);
-        number(printed.regression() ? "mean_squared_error" : "accuracy", found[0]);
-        if (printed.regression())
-            number("squared_correlation", found[1]);
-        else
-            count("correct", r.score.correct);
-    }
-    if (loaded_.file->bounded()) count("rows_outside_bound", r.outside);
-    if (proven) {
-        count("rows_proven", r.rows - r.evaluated);
-        count("rows_evaluated", r.evaluated);
-    } else if (open_rows) {
-        count("rows_proven", r.rows - r.undecided);
-    } else if (model.proves && !printed.regression()) {
-        count("rows_proven", r.rows);
-    }
-    if (open_rows) count("rows_open", proven ? r.evaluated : r.undecided);
-    if (model.proves || proven) count("rows_by_reference_sum", r.reference_rows);
-    if ((model.proves && !model.ordered) || proven) {
-        count("rows_by_grid", r.level_rows[grid_level]);
-        count("rows_in_single_precision", r.level_rows[single_level]);
-        count("rows_in_double_precision", r.level_rows[double_level]);
-    }
-    if (model.ordered) {
-        const auto real = [](std::int64_t value) { return static_cast<double>(value); };
-        count("kernel_evaluations", r.kernel_evaluations);
-        count("kernel_evaluations_of_exact", r.rows * printed.total_sv);
-        number("kernel_evaluations_per_row", real(r.kernel_evaluations) / real(r.rows));
-    }
-    if (request.steps) count("rows_decided", r.rows - r.undecided);
-    if (const std::optional<double> most = most_disagreement()) {
-        count("audited", r.audited);
-        count("audit_differing", r.audit_differing);
-        number("audit_upper", *most);
-    }
-    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-    number("seconds", seconds);
-    number("rows_per_second", static_cast<double>(r.rows - rows_before_) / seconds);
-    return out + "}";
-}
-
-std::vector<std::pair<std::string, std::string>> Prediction::made_with() const {
-    const Request& r = request;
-    const auto flag = [](bool value) { return std::string(value ? "on" : "off"); };
-    const auto quoted = [](const std::string& value) { return "'" + value + "'"; };
-    const auto number = [](const std::optional<double>& value) {
-        char buffer[number_text_max];
-        return value ? std::string(buffer, write_repr(buffer, *value)) : "unset";
-    };
-    return {{"fastsvm", quoted(FASTSVM_VERSION)},
-            {"model", quoted(fingerprint_)},
-            {"-b", std::to_string(r.probability)},
-            {"--values", flag(r.values)},
-            {"--evaluations", flag(r.evaluations)},
-            {"--exact", flag(r.exact_file.has_value())},
-            {"--tolerance", number(r.tolerance)},
-            {"--audit", number(r.audit)},
-            {"--seed", std::to_string(r.seed)},
-            {"--steps", r.steps ? std::to_string(*r.steps) : "unset"},
-            {"--dense", flag(r.dense)},
-            {"--delim", quoted(r.delimiter)},
-            {"--unlabelled", flag(r.unlabelled)},
-            {"--scale", scaling_digest_.empty() ? "unset" : quoted("a file of SHA-256 " + scaling_digest_)}};
 }
 
 }  // namespace fastsvm

@@ -30,10 +30,6 @@ bool is_model_file(const std::string& path, bool surely = false);
 // Throws FileError if a file that predictions are to replace is a model.
 void refuse_model_output(const std::string& path);
 
-// Clopper and Pearson's upper bound (1934) of a share, if `differing` of `rows` random rows differ: statistical, not a
-// proof. To six digits or more.
-double upper_bound(double differing, double rows, double confidence);
-
 // One run: construct it, then call prepare(), begin(), run() or answer(), and end().
 class Prediction {
 public:
@@ -69,13 +65,13 @@ public:
     // The same run over another part of the rows, with its own counts. seed: of its audit.
     std::unique_ptr<Prediction> of_part(const std::string& name, std::uint64_t seed) const;
 
-    // Why the lines of two runs may differ, besides the rows: name and value.
+    // Name and value of each option that the lines depend on.
     std::vector<std::pair<std::string, std::string>> made_with() const;
 
     const Request request;
 
     std::size_t block_size = block_bytes;  // of the text that a thread takes at a time, at most
-    // Of the run so far; a resumed run begins with those of the previous one.
+    // Counts of the rows so far. A resumed run starts from those of the previous one.
     RunCounts run_counts;
     Position position;
     ScaledEntries scaled;

@@ -1,11 +1,8 @@
 #include "program/request.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdlib>
 #include <limits>
-
-#include "text/numbers.h"
 
 namespace fastsvm {
 
@@ -46,12 +43,9 @@ bool only(const std::string& word, const char* characters) {
 // The number that the whole word is, or NaN.
 double read_number(const std::string& word) {
     if (!only(word, "0123456789.eE+-")) return std::numeric_limits<double>::quiet_NaN();
-    const std::string line = word + '\n';
-    double out = 0;
-    NumberStatus status;
-    const char* const end = read_double(line.c_str(), &out, &status);
-    const bool whole = end == line.c_str() + word.size();
-    return whole && status == NumberStatus::ok ? out : std::numeric_limits<double>::quiet_NaN();
+    char* end = nullptr;
+    const double out = std::strtod(word.c_str(), &end);
+    return *end ? std::numeric_limits<double>::quiet_NaN() : out;
 }
 
 // Stores an option's value.
@@ -96,9 +90,7 @@ public:
         }
         if (word_ == "\\t" || word_ == "tab") out = "\t";
         if (word_ == "space") out = " ";
-        const char c = out.size() == 1 ? out[0] : '0';
-        if (static_cast<signed char>(c) < 0 || std::isalnum(static_cast<unsigned char>(c)) || only(out, "+-.\n\r"))
-            fail("one character that cannot be part of a number (or \\t)");
+        if (!may_delimit(out)) fail("one character that cannot be part of a number (or \\t)");
     }
 
 private:
