@@ -17,8 +17,9 @@
 namespace fastsvm {
 
 namespace {
+constexpr off_t most_at_once = 1 << 20;     // larger files are read on a thread
 constexpr std::size_t most_kept = 1 << 24;  // larger texts are read twice
-}
+}  // namespace
 
 struct ExactFile::Content {
     std::mutex mutex;
@@ -64,6 +65,10 @@ ExactFile::ExactFile(std::string path, OpenFile open)
     const auto read = [content = content_, path = this->path, open = open_, again] {
         content->read(path, open, again);
     };
+    if (again && status.st_size <= most_at_once) {
+        read();
+        return;
+    }
     try {
         std::thread(read).detach();
     } catch (const std::system_error&) {  // no thread available

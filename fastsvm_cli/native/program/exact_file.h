@@ -1,4 +1,4 @@
-// The file of --exact. Its fingerprint is computed while the model and rows are read.
+// The file of --exact. The fingerprint of a large one is computed while the model and rows are read.
 #pragma once
 #include <functional>
 #include <memory>
@@ -14,7 +14,8 @@ using OpenFile = std::function<ByteStream(const std::string& path)>;
 // Thread-safe. Its members throw what reading throws, and LineError for another model than the expected one.
 class ExactFile {
 public:
-    // Begins to read on a thread, which nobody waits for at the end. Throws FileError without such a file.
+    // Reads a small file; begins to read another on a thread, which nobody waits for at the end. Throws FileError
+    // without such a file.
     ExactFile(std::string path, OpenFile open);
     // model_file: was compiled from a file with this fingerprint. wait: check it before the first row.
     void expect(std::string fingerprint, std::string model_file, bool wait);

@@ -350,6 +350,7 @@ void Prediction::begin() {
     const std::string opening = opening_note(predictor_->resolved);
     if (!opening.empty()) note(opening);
     for (const std::string& line : opening_lines(predictor_->resolved)) tell(line);
+    if (exact_file_) exact_file_->check(false);
 }
 
 void Prediction::run() {
@@ -359,7 +360,6 @@ void Prediction::run() {
         Output* const file = files.emplace_back(std::make_unique<Output>(*path)).get();
         return [file](const std::string& lines) { file->write(lines.data(), lines.size()); };
     };
-    if (exact_file_) exact_file_->check(false);
     Outputs outputs;
     outputs.lines = writer(request.output());
     outputs.open_rows = writer(request.open_file);

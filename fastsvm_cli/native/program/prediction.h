@@ -49,7 +49,8 @@ public:
 
     // Checks the files and the options, and reads the files but the rows. Throws UsageError, LineError and FileError.
     void prepare();
-    // Prints the notes that precede the first row. Throws FileError if there are no rows.
+    // Prints the notes that precede the first row. Throws FileError if there are no rows, and LineError for another
+    // exact model, if that is known already.
     void begin();
     // Answers the rows into the output files, in constant memory. Throws LineError, FileError and ReaderGone.
     void run();
