@@ -3,7 +3,7 @@
 
     scripts/measure_levels.py [--seconds S]
 
-Prints rows of fastsvm_cli/native/exact/level_costs.cpp for every instruction set of the machine, or for
+Prints rows of fastsvm_cli/native/exact/escalation.cpp for every instruction set of the machine, or for
 FASTSVM_INSTRUCTIONS: nanoseconds of a kernel value on each level, a constant and a cost per product (for the proof of
 coupled probabilities: per class), from two random models each. One thread, in memory, processor time, the least of the
 runs in S seconds.

@@ -1,4 +1,4 @@
-"""Models: the core's object (native/engine/model_file.h), and what only Python needs."""
+"""Models: the core's object (native/engine/model.h), and what only Python needs."""
 
 from collections.abc import Sequence
 from functools import cached_property

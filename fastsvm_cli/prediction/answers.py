@@ -20,7 +20,7 @@ class Fallback(_native.Fallback):
 
 
 class Predictor(_native.Predictor):
-    """A model with its options (native/engine/predictor.h), of _native.Predictor. Thread-safe."""
+    """A model with its options (native/engine/answers.h), of _native.Predictor. Thread-safe."""
 
     def __init__(self, model: Model, *, exact: "Fallback | None" = None, **options: Any):
         self.model, self.exact = model, exact

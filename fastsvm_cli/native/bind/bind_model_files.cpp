@@ -1,5 +1,5 @@
 // Bindings of model files: headers, LIBSVM models and every compiled kind.
-#include "bind/fields.h"
+#include "bind/bind.h"
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
@@ -22,12 +22,9 @@
 #include "engine/header.h"
 #include "engine/libsvm_file.h"
 #include "engine/model.h"
-#include "engine/model_file.h"
-#include "engine/sha256.h"
-#include "exact/reference/kernel.h"
+#include "exact/reference/reference.h"
 #include "models/border.h"
 #include "models/cascade.h"
-#include "models/density.h"
 #include "models/geometry.h"
 #include "models/kind.h"
 #include "models/maclaurin.h"

@@ -1,18 +1,24 @@
 // Bindings of text/: parsing and formatting.
-#include "bind/bind.h"
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
+#include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
-
+#include <memory>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
+#include "bind/bind.h"
+#include "engine/model.h"
+#include "text/from_arrays.h"
 #include "text/numbers.h"
 #include "text/parse.h"
+#include "text/rows.h"
 #include "text/scaling.h"
 
 using namespace nb::literals;
@@ -111,4 +117,293 @@ void bind_text(nb::module_& m) {
             return nb::make_tuple(owned(std::move(out)), finite);
         },
         "numbers"_a, "single"_a, "(numbers rounded to the stored precision, whether all are finite)");
+}
+
+// Bindings of text/: chunks of rows.
+
+namespace {
+
+class Buffer {
+public:
+    Buffer(nb::handle object, const char* name, int least, int most) : name_(name), least_(least), most_(most) {
+        if (PyObject_GetBuffer(object.ptr(), &view_, PyBUF_FORMAT | PyBUF_STRIDES) != 0) throw nb::python_error();
+    }
+    ~Buffer() {
+        const nb::gil_scoped_acquire acquire;
+        PyBuffer_Release(&view_);
+    }
+    Buffer(const Buffer&) = delete;
+
+    // Keeps `self`, and so the numbers, alive.
+    MatrixView view(const std::shared_ptr<const Buffer>& self) const {
+        if (view_.ndim < least_ || view_.ndim > most_) {
+            const std::string expected = least_ < most_ ? "1 or 2" : std::to_string(most_);
+            fail(std::to_string(view_.ndim) + " dimensions found, expected " + expected);
+        }
+        MatrixView out;
+        out.data = static_cast<const char*>(view_.buf);
+        out.type = type();
+        out.rows = view_.shape[0];
+        out.row_stride = view_.strides[0];
+        if (view_.ndim == 2) {
+            out.columns = view_.shape[1];
+            out.column_stride = view_.strides[1];
+        }
+        if (view_.readonly) out.owner = self;
+        return out;
+    }
+
+private:
+    NumberType type() const {
+        const char* format = view_.format ? view_.format : "B";
+        if (*format == '@' || *format == '=') ++format;  // native byte order
+        const std::string letter = format;
+        if (letter == "d" && view_.itemsize == 8) return NumberType::float64;
+        if (letter == "f" && view_.itemsize == 4) return NumberType::float32;
+        if (letter == "i" || letter == "l" || letter == "q") {
+            if (view_.itemsize == 8) return NumberType::int64;
+            if (view_.itemsize == 4) return NumberType::int32;
+        }
+        fail("numbers of another type found, expected float64, float32, int64 or int32");
+    }
+
+    [[noreturn]] void fail(const std::string& why) const { throw nb::value_error((name_ + ": " + why).c_str()); }
+
+    Py_buffer view_;
+    std::string name_;
+    int least_, most_;  // dimensions
+};
+
+struct Array {
+    std::shared_ptr<const Buffer> buffer;
+    MatrixView view;
+};
+
+Array array(nb::handle object, const char* name, int least = 1, int most = 1) {
+    auto buffer = std::make_shared<const Buffer>(object, name, least, most);
+    MatrixView view = buffer->view(buffer);
+    return {std::move(buffer), std::move(view)};
+}
+
+Chunk chunk_from_csr(AnyNumbers leading, AnyNumbers indptr, AnyNumbers indices, AnyNumbers values) {
+    const Array before = array(leading, "leading", 1, 2), starts = array(indptr, "indptr");
+    const Array columns = array(indices, "indices"), entries = array(values, "values");
+    const nb::gil_scoped_release release;
+    return shared(rows_from_csr(before.view, starts.view, columns.view, entries.view));
+}
+
+Chunk chunk_from_columns(AnyNumbers indptr, AnyNumbers indices, AnyNumbers values, std::int64_t columns,
+                         std::int64_t first_row, std::int32_t first_index) {
+    const Array starts = array(indptr, "indptr"), which = array(indices, "indices");
+    const Array entries = array(values, "values");
+    const nb::gil_scoped_release release;
+    return shared(rows_from_columns(starts.view, which.view, entries.view, columns, first_row, first_index));
+}
+
+Chunk chunk_from_dense(AnyNumbers leading, AnyNumbers matrix, AnyNumbers columns, std::int32_t first_index) {
+    const Array x = array(matrix, "matrix", 2, 2);
+    Array before, indices;
+    before.view.rows = x.view.rows, before.view.columns = 0;
+    if (!leading.is_none()) before = array(leading, "leading", 1, 2);
+    if (!columns.is_none()) indices = array(columns, "columns");
+    const nb::gil_scoped_release release;
+    return shared(rows_from_dense(before.view, x.view, indices.buffer ? &indices.view : nullptr, first_index));
+}
+
+Chunk concatenate(nb::typed<nb::iterable, Chunk> chunks) {
+    std::vector<std::shared_ptr<const Rows>> parts;
+    for (nb::handle chunk : chunks) {
+        if (!nb::isinstance<Chunk>(chunk)) throw nb::type_error("something else than a Chunk found among the chunks");
+        parts.push_back(nb::cast<const Chunk&>(chunk).rows);
+    }
+    const nb::gil_scoped_release release;
+    return shared(concatenate_rows(parts));
+}
+
+template <class Numbers> auto rows_member(Numbers Rows::* member) {
+    return [member](nb::handle self) {
+        const Numbers& numbers = (*nb::cast<const Chunk&>(self).rows).*member;
+        return view(numbers.data(), {static_cast<std::size_t>(numbers.size())}, self);
+    };
+}
+
+using Gaps = std::vector<std::tuple<std::int64_t, std::int64_t, std::int64_t>>;  // as in Gap
+
+}  // namespace
+
+void bind_rows(nb::module_& m) {
+    nb::class_<Chunk>(m, "Chunk", "Rows of a LIBSVM file; immutable.")
+        .def_prop_ro("rows", [](const Chunk& c) { return c.rows->rows; })
+        .def_prop_ro("first_line", [](const Chunk& c) { return c.rows->first_line; })
+        .def_prop_ro(
+            "leading_count", [](const Chunk& c) { return c.rows->leading_count; },
+            "numbers before the index:value pairs of a row: 1 for labelled data, 0 for unlabelled data, nr_class - 1 "
+            "for support vectors")
+        .def_prop_ro(
+            "increasing", [](const Chunk& c) { return c.rows->increasing; },
+            "whether indices increase within every row; False only for some LIBSVM models' vectors")
+        .def_prop_ro("max_index", [](const Chunk& c) { return c.rows->max_index; })
+        .def_prop_ro(
+            "leading",
+            [](nb::handle self) {
+                const Rows& r = *nb::cast<const Chunk&>(self).rows;
+                const std::size_t columns = static_cast<std::size_t>(r.leading_count);
+                return view(r.leading.data(), {static_cast<std::size_t>(r.rows), columns}, self);
+            },
+            "(rows, leading_count) float64: labels of data, coefficients of support vectors")
+        .def_prop_ro("indptr", rows_member(&Rows::indptr), "(rows + 1) int64")
+        .def_prop_ro("indices", rows_member(&Rows::indices), "(nnz) int32, as in the file")
+        .def_prop_ro("values", rows_member(&Rows::values), "(nnz) float64")
+        .def_prop_ro("squared_norms", rows_member(&Rows::squared_norms), "(rows) float64")
+        .def(
+            "select",
+            [](const Chunk& c, const std::vector<std::int64_t>& requested) {
+                return shared(select_rows(*c.rows, requested));
+            },
+            "rows"_a, "A chunk of these rows, in this order.")
+        .def(
+            "slice",
+            [](const Chunk& c, std::int64_t first, std::int64_t last) {
+                return shared(slice_rows(*c.rows, first, last));
+            },
+            "first"_a, "last"_a, "A chunk of rows first, ..., last - 1.")
+        .def_static(
+            "from_csr", &chunk_from_csr, "leading"_a, "indptr"_a, "indices"_a, "values"_a,
+            "A chunk from arrays: numpy's, or any buffers. leading: (rows, leading_count), or (rows) for one number "
+            "each, float64; indptr: (rows + 1) int64, row r has entries indptr[r], ..., indptr[r + 1] - 1; indices: "
+            "(nnz) int32, LIBSVM's, increasing within a row; values: (nnz) float64, with explicit zeros. int32, int64, "
+            "float32 and float64 are converted, but not real numbers to whole ones. Contiguous read-only buffers of "
+            "these types are not copied: their memory must not change. Others are copied. Raises ValueError for arrays "
+            "that do not fit, and numbers that the parser would refuse.")
+        .def_static(
+            "from_columns", &chunk_from_columns, "indptr"_a, "indices"_a, "values"_a, "columns"_a, "first_row"_a = 0,
+            "first_index"_a = 1,
+            "A chunk from SciPy's compressed sparse rows, without leading numbers: column j, from 0 to columns "
+            "- 1, is feature j + first_index. Entries of a row may be in any order; those of one column are added in "
+            "float64. Types: as from_csr; only values may stay uncopied. indptr: (rows + 1), begins at 0 "
+            "unless first_row is above 0; indices, values: from entry indptr[0] on. first_row: number of the "
+            "first row, in messages. Raises ValueError, which names the row, for an indptr or a column out of "
+            "range, and for a number or sum that is not finite.")
+        .def_static("from_dense", &chunk_from_dense, "leading"_a.none(), "matrix"_a, "columns"_a.none() = nb::none(),
+                    "first_index"_a = 1,
+                    "A chunk from a matrix (rows, d); zeros are not stored. leading (None: no numbers), types and "
+                    "ValueError: as from_csr. columns: (d) LIBSVM indices, increasing; None: column j is feature j + "
+                    "first_index.")
+        .def_static("concatenate", &concatenate, "chunks"_a,
+                    "A chunk of all chunks' rows, in order; without chunks, no rows. Raises ValueError if their "
+                    "leading_count differs.")
+        .def_prop_ro(
+            "scaling_counts",
+            [](const Chunk& c) {
+                const ScalingCounts& counts = c.rows->scaling;
+                return std::make_tuple(counts.before, counts.unknown, counts.unknown_index);
+            },
+            "(entries before scaling, entries dropped because the range file does not name their feature, least index "
+            "of these or -1)")
+        .def_prop_ro(
+            "gaps",
+            [](const Chunk& c) {
+                Gaps out;
+                for (const Gap& gap : c.rows->gaps) out.emplace_back(gap.row, gap.lines, gap.bad);
+                return out;
+            },
+            "[(row, lines, bad)] of the text: `lines` lines before the row are not rows; `bad` of these are malformed, "
+            "the others comments")
+        .def(
+            "line_numbers",
+            [](const Chunk& c, const std::vector<std::int64_t>& rows) { return c.rows->line_numbers(rows); }, "rows"_a,
+            "Line numbers of these rows, which must increase.")
+        .def("__len__", [](const Chunk& c) { return c.rows->rows; });
+}
+
+// Bindings of text/: scaling.
+
+namespace {
+
+[[noreturn]] void raise_error(const std::string& error, std::int64_t line) {
+    raise_value_error(nb::make_tuple(error, line));
+}
+
+std::shared_ptr<Scaling> read_scaling(AnyText text) {
+    const Bytes bytes(text);
+    check_whole_lines(bytes, 0);
+    Scaling::Read read;
+    {
+        const nb::gil_scoped_release release;
+        read = Scaling::read(bytes.data(), bytes.size());
+    }
+    if (!read.error.empty()) raise_error(read.error, read.line);
+    return std::make_shared<Scaling>(std::move(read.scaling));
+}
+
+std::shared_ptr<Scaling> with_labels(const Scaling& scaling, AnyText text) {
+    const Bytes bytes(text);
+    check_whole_lines(bytes, 0);
+    auto out = std::make_shared<Scaling>(scaling);
+    std::int64_t line = 0;
+    const std::string error = out->read_labels(bytes.data(), bytes.size(), &line);
+    if (!error.empty()) raise_error(error, line);
+    return out;
+}
+
+Chunk scaled(const Scaling& scaling, const Chunk& chunk) {
+    ScaledRows out;
+    {
+        const nb::gil_scoped_release release;
+        out = scale_rows(scaling, *chunk.rows);
+    }
+    if (!out.error.empty()) throw RowError(out.error_row, out.error);
+    return shared(std::move(out.rows));
+}
+
+}  // namespace
+
+void bind_scaling(nb::module_& m) {
+    nb::class_<Scaling>(m, "Scaling", "Scaling of features and labels while rows are read; immutable.")
+        .def_prop_ro("kind", [](const Scaling& s) { return s.kind() == Scaling::Kind::range ? "range" : "standard"; })
+        .def("with_labels", &with_labels, "text"_a,
+             "The same, with labels scaled as by a `yscale.file` of R's write.svm. text: its whole lines. Raises "
+             "ValueError(reason, line).")
+        .def(
+            "unrounded", [](const Scaling& s) { return s.unrounded(); }, "The same, without rounding to six digits.")
+        .def(
+            "features_alone", [](const Scaling& s) { return s.features_alone(); },
+            "The same, without scaling of labels.")
+        .def("rows", &scaled, "chunk"_a,
+             "Scale features as while reading text; labels stay unscaled. Raises RowError for the first row that "
+             "cannot be scaled.")
+        .def(
+            "labels_back",
+            [](const Scaling& s) {
+                const Scaling::LabelsBack back = s.labels_back();
+                return std::make_tuple(back.from, back.scale, back.to);
+            },
+            "(from, scale, to): the raw label of a scaled y is to + (y - from) * scale.")
+        .def(
+            "lines",
+            [](const Scaling& s) {
+                std::vector<std::tuple<std::int32_t, double, double>> out;
+                for (const Scaling::Feature& feature : s.features()) {
+                    const Scaling::Line line = s.line(feature);
+                    out.emplace_back(feature.index, line.slope, line.offset);
+                }
+                return out;
+            },
+            "[(index, slope, offset)]: a value x of the feature becomes slope x + offset, up to rounding.")
+        .def(
+            "label_line",
+            [](const Scaling& s) -> std::optional<std::tuple<double, double>> {
+                if (!s.scales_labels()) return std::nullopt;
+                return std::make_tuple(s.label_line().slope, s.label_line().offset);
+            },
+            "(slope, offset) of labels; None if not scaled.")
+        .def_prop_ro("max_index", &Scaling::max_index, "largest feature in the file, or 0")
+        .def_prop_ro(
+            "shifted", [](const Scaling& s) { return s.shifted().size(); },
+            "number of features added to rows that lack them: their 0 scales to another value")
+        .def("__len__", &Scaling::size);
+    m.def("read_scaling", &read_scaling, "text"_a,
+          "The Scaling of a file of svm-scale -s or R's write.svm. text: its whole lines. Raises ValueError(reason, "
+          "line).");
+    m.def("round_to_six_digits", &round_to_six_digits, "value"_a, "The value that strtod reads from printf's %g.");
 }

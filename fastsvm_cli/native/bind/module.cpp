@@ -1,7 +1,7 @@
 // The native core's module; bindings only, no computation.
 #include "bind/bind.h"
 
-#include "simd/instruction_sets.h"
+#include "simd/loops.h"
 #include "simd/parallel.h"
 
 NB_MODULE(_native, m) {

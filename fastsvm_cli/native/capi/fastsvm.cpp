@@ -14,9 +14,9 @@
 #include <system_error>
 
 #include "capi/handle.h"
+#include "engine/checksum.h"
 #include "engine/header.h"
 #include "engine/libsvm_file.h"
-#include "engine/sha256.h"
 #include "simd/loops.h"
 #include "simd/parallel.h"
 #include "text/from_arrays.h"

@@ -8,7 +8,7 @@
 #include <system_error>
 #include <utility>
 
-#include "simd/instruction_sets.h"
+#include "simd/loops.h"
 
 namespace fastsvm {
 

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "engine/predictor.h"
+#include "engine/answers.h"
 #include "models/kind.h"
-#include "simd/pool.h"
+#include "simd/parallel.h"
 #include "text/rows.h"
 #include "text/scaling.h"
 

@@ -6,7 +6,7 @@
 #include <functional>
 
 #include "answers/predictions.h"
-#include "exact/reference/kernel.h"
+#include "exact/reference/reference.h"
 #include "text/numbers.h"
 
 namespace fastsvm {

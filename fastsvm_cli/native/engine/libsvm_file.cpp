@@ -6,7 +6,6 @@
 
 #include "engine/checksum.h"
 #include "engine/header.h"
-#include "engine/sha256.h"
 #include "exact/reference/reference.h"
 #include "exact/values/panels.h"
 #include "text/parse.h"

@@ -11,10 +11,9 @@
 
 #include "engine/header.h"
 #include "engine/model.h"
-#include "engine/model_file.h"
 #include "exact/exact.h"
+#include "exact/reference/reference.h"
 #include "exact/reference/rounding.h"
-#include "exact/reference/svm_model.h"
 #include "text/rows.h"
 
 namespace fastsvm {

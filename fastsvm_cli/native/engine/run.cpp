@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <condition_variable>
 #include <deque>
 #include <exception>
@@ -13,6 +14,7 @@
 #include <vector>
 
 #include "simd/parallel.h"
+#include "text/numbers.h"
 
 namespace fastsvm {
 
@@ -261,6 +263,214 @@ void Run::answer(LineBlocks& blocks) {
             count_first_block();
     }
     while (!pending.empty()) count_first_block();
+}
+
+namespace {
+
+std::string with_digits(double value, int digits = 6) {
+    if (std::isnan(value)) return "-nan";  // x86-64 gives 0 / 0 a sign, which printf shows
+    char buffer[number_text_max];
+    return std::string(buffer, write_g(buffer, value, digits));
+}
+
+// "<some> of <rows> rows", with the percentage.
+std::string of_rows(std::int64_t some, std::int64_t rows) {
+    std::string out = std::to_string(some) + " of " + std::to_string(rows) + " rows";
+    if (rows) out += " (" + with_digits(100 * static_cast<double>(some) / static_cast<double>(rows), 4) + " %)";
+    return out;
+}
+
+std::string evaluations_note(std::int64_t rows, std::int64_t vectors, std::int64_t evaluations) {
+    const std::int64_t whole = rows * vectors;
+    std::string saved;
+    if (whole)
+        saved = " (" + with_digits(100 * (1 - static_cast<double>(evaluations) / static_cast<double>(whole)), 4) +
+                " % saved)";
+    return "Kernel evaluations: " + std::to_string(evaluations) + " of " + std::to_string(whole) + saved + ".";
+}
+
+std::string outside_note(std::int64_t rows, std::int64_t outside, bool regression) {
+    return "Note: " + std::to_string(outside) + " of " + std::to_string(rows) + " rows (" +
+           with_digits(100 * static_cast<double>(outside) / static_cast<double>(rows), 3) +
+           " %) are outside the bound of the expansion (Claesen et al., eq. 3.11): nothing is known of how near their"
+           " values are to the exact model's. fastsvm bench tells how " +
+           (regression ? "far they are." : "many labels differ.");
+}
+
+// The binomial P(X <= k), for whole numbers k and n.
+double at_most(double k, double n, double p) {
+    if (k > n * p) return 1 - at_most(n - k - 1, n, 1 - p);  // its terms decrease from the first
+    double term = std::exp(std::lgamma(n + 1) - std::lgamma(k + 1) - std::lgamma(n - k + 1) + k * std::log(p) +
+                           (n - k) * std::log1p(-p));
+    double total = 0;
+    for (; term > 1e-17 * total; --k) {
+        total += term;
+        term *= k * (1 - p) / ((n - k + 1) * p);
+    }
+    return total;
+}
+
+std::string percent(double share) { return with_digits(100 * share, 3) + " %"; }
+
+std::string sampled(const RunCounts& run_counts) {
+    return std::to_string(run_counts.audit_differing) + " of " + std::to_string(run_counts.audited) + " sampled ";
+}
+
+}  // namespace
+
+std::vector<std::string> opening_lines(const ResolvedOptions& resolved) {
+    const Header& printed = resolved.printed->header;
+    if (!resolved.probability) {
+        if (!printed.has_probability()) return {};
+        return {"Model supports probability estimates, but disabled in prediction."};
+    }
+    if (!printed.regression()) return {};
+    const double unit = resolved.model->labels_back ? resolved.model->labels_back->scale : 1;  // in raw labels
+    return {"Prob. model for test data: target value = predicted value + z,",
+            "z: Laplace distribution e^(-|z|/sigma)/(2sigma),sigma=" + with_digits((*printed.prob_a)[0] * unit)};
+}
+
+std::string opening_note(const ResolvedOptions& resolved) {
+    const Header& printed = resolved.printed->header;
+    if (!resolved.exact || !resolved.probability || !printed.classification() || printed.nr_class <= 2) return "";
+    return "Note: a compiled model's radii hardly ever prove the printed digits of the probabilities of more than two"
+           " classes: nearly every row is evaluated exactly.";
+}
+
+std::vector<double> scores(const Header& printed, const Score& score) {
+    const double n = static_cast<double>(score.total);
+    if (!printed.regression()) return {static_cast<double>(score.correct) / n};
+    const double covariance = n * score.sumpt - score.sump * score.sumt;
+    return {score.error / n,
+            covariance * covariance /
+                ((n * score.sumpp - score.sump * score.sump) * (n * score.sumtt - score.sumt * score.sumt))};
+}
+
+std::vector<std::string> score_lines(const Header& printed, const Score& score) {
+    const std::vector<double> found = scores(printed, score);
+    if (!printed.regression())
+        return {"Accuracy = " + with_digits(found[0] * 100) + "% (" + std::to_string(score.correct) + "/" +
+                std::to_string(score.total) + ") (classification)"};
+    return {"Mean squared error = " + with_digits(found[0]) + " (regression)",
+            "Squared correlation coefficient = " + with_digits(found[1]) + " (regression)"};
+}
+
+// Fewer rows may be all wrong, or lack any feature, by chance.
+constexpr std::int64_t few_rows = 20;
+
+std::string row_warning(const Header& header, const RunCounts& run_counts, bool zeros_count) {
+    constexpr std::size_t shown = 6;
+    const std::int64_t rows = run_counts.rows;
+    const UnknownLabels& unknown = run_counts.unknown_labels;
+    if (!rows) return "no row was predicted";
+    // LIBSVM data without labels has an arbitrary number there, usually 0.
+    if (2 * (unknown.rows - (zeros_count ? 0 : unknown.zeros)) <= rows) {
+        const bool all_wrong = header.classification() && !run_counts.score.correct;
+        return all_wrong && run_counts.score.total - unknown.rows >= few_rows
+                   ? "no row gets its own label: they may be rows of another data set"
+                   : "";
+    }
+    const std::vector<int> labels = header.classification() ? *header.label : std::vector<int>{1, -1};
+    std::string words;
+    for (std::size_t i = 0; i < std::min(shown, labels.size()); ++i)
+        words += (words.empty() ? "" : ", ") + std::to_string(labels[i]);
+    if (labels.size() > shown) words += ", ...";
+    const std::string all = std::to_string(rows);
+    if (unknown.rows == rows) return "none of the " + all + " rows has a label that the model answers (" + words + ")";
+    return std::to_string(unknown.rows) + " of " + all + " rows have labels other than the model's (" + words + ")";
+}
+
+std::string feature_warning(const Header& header, const KnownFeatures& known, const RunCounts& run_counts) {
+    // Most rows may lack any feature, if some of the vectors do.
+    constexpr double nearly_all = 0.9;
+    const FeatureCounts& found = run_counts.features;
+    const bool constant = known.first && !known.largest;
+    if (run_counts.rows < few_rows || header.kernel_type == "precomputed" || constant) return "";
+    FeatureCounts of_vectors;
+    if (known.vectors) of_vectors.add(*known.vectors, found.largest);
+    const double many = known.vectors ? nearly_all * static_cast<double>(known.vectors->rows) : 0;
+    const auto nearly_all_vectors = [&](std::int64_t some) { return some && static_cast<double>(some) >= many; };
+
+    if (found.zero && known.first)
+        return std::to_string(found.zero) + " of " + std::to_string(run_counts.rows) +
+               " rows have a feature 0, which the model lacks: if they count features from 0, count them from 1"
+               " (zero_based=False of scikit-learn's dump_svmlight_file)";
+    if (!found.zero && known.vectors && nearly_all_vectors(of_vectors.zero))
+        return "no row has a feature 0, which " + std::to_string(of_vectors.zero) + " of the model's " +
+               std::to_string(known.vectors->rows) +
+               " vectors have: if the rows count features from 1, count them from 0 (zero_based=True of scikit-learn's"
+               " dump_svmlight_file)";
+    if (2 * found.beyond > run_counts.rows)
+        return std::to_string(found.beyond) + " of " + std::to_string(run_counts.rows) + " rows have features beyond " +
+               std::to_string(known.largest) + ", the model's last: they may be rows of another data set";
+    if (known.vectors && nearly_all_vectors(of_vectors.beyond))
+        return "no row has a feature beyond " + std::to_string(found.largest) + ", and " +
+               std::to_string(of_vectors.beyond) + " of the model's " + std::to_string(known.vectors->rows) +
+               " vectors do: they may be rows of another data set";
+    return "";
+}
+
+std::vector<std::string> scaling_warnings(const Scaling& scaling, const ScaledEntries& scaled,
+                                          const std::string& name) {
+    const ScalingCounts& counts = scaled.counts;
+    std::vector<std::string> out;
+    if (counts.unknown)
+        out.push_back("Warning: " + std::to_string(counts.unknown) + (counts.unknown == 1 ? " value" : " values") +
+                      " left out, of features that " + name +
+                      " does not hold (the first: " + std::to_string(counts.unknown_index) + "), as svm-scale does.");
+    if (scaled.after > counts.before && scaling.kind() == Scaling::Kind::range)
+        out.push_back("Warning: scaling made the rows denser, " + std::to_string(scaled.after) +
+                      " values that are not 0 instead of " + std::to_string(counts.before) +
+                      ": if features are not negative and sparse, svm-scale -l 0 keeps them sparse.");
+    return out;
+}
+
+std::vector<std::string> closing_notes(const ResolvedOptions& resolved, const RunCounts& run_counts,
+                                       std::optional<int> steps) {
+    const Header& header = resolved.model->header;
+    const std::int64_t rows = run_counts.rows, evaluated = run_counts.evaluated, undecided = run_counts.undecided;
+    if (resolved.exact)
+        return {"Proven: " + of_rows(rows - evaluated, rows) + "; " + std::to_string(evaluated) +
+                " evaluated exactly, " + std::to_string(run_counts.reference_rows) + " of them by the reference sum."};
+    if (resolved.model->ordered) {
+        std::vector<std::string> out{evaluations_note(rows, header.total_sv, run_counts.kernel_evaluations)};
+        if (steps && !header.regression())
+            out.push_back("Decided: " + of_rows(rows - undecided, rows) + " after " + std::to_string(*steps) +
+                          " points.");
+        else if (header.regression() && !resolved.tolerance && !steps)
+            out.emplace_back(
+                "Note: values of a regression model are evaluated in full; --tolerance E stops each as soon as it is"
+                " within E.");
+        return out;
+    }
+    if (resolved.open_rows)
+        return {"Proven: " + of_rows(rows - undecided, rows) + "; " + std::to_string(undecided) + " undecided."};
+    if (!run_counts.outside || !resolved.model->judged_by_bound) return {};
+    return {outside_note(rows, run_counts.outside, header.regression())};
+}
+
+double upper_bound(double differing, double rows, double confidence) {
+    if (differing >= rows) return 1;
+    double low = 0, high = 1;
+    for (double middle = 0.5; low < middle && middle < high; middle = (low + high) / 2)
+        (at_most(differing, rows, middle) > 1 - confidence ? low : high) = middle;
+    return high;
+}
+
+std::string audit_note(const RunCounts& run_counts, double most) {
+    return "Audit: " + sampled(run_counts) + "labels differ from the exact model's; with " +
+           with_digits(100 * audit_confidence) + " % confidence, at most " + percent(most) + " of all.";
+}
+
+std::string disagreement_error(const RunCounts& run_counts, double most, double limit) {
+    return "up to " + percent(most) + " of the labels may differ from the exact model's (" + sampled(run_counts) +
+           "ones do; " + with_digits(100 * audit_confidence) + " % confidence), more than " + percent(limit);
+}
+
+std::string json_number(double value) {
+    if (!std::isfinite(value)) return "null";
+    char buffer[number_text_max];
+    return std::string(buffer, write_repr(buffer, value));
 }
 
 }  // namespace fastsvm

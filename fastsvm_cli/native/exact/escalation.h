@@ -1,4 +1,4 @@
-// Escalation: labels of an exact model by the levels below double precision.
+// Levels below double precision: their estimated costs, and which ones a model uses.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -6,18 +6,45 @@
 #include <optional>
 #include <vector>
 
-#include "answers/decisions.h"
+#include "answers/predictions.h"
 #include "exact/labels/kernel_tiles.h"
 #include "exact/labels/label_sums.h"
+#include "exact/reference/reference.h"
 #include "exact/reference/rounding.h"
-#include "exact/reference/svm_model.h"
-#include "simd/pool.h"
-#include "text/features.h"
+#include "simd/parallel.h"
+#include "text/rows.h"
 
 namespace fastsvm {
 
+// Nanoseconds of a kernel value: a fixed part, and a part per product.
+struct LevelCost {
+    double value, product;
+    double of(double products) const { return value + product * products; }
+};
+
+// The costs with one instruction set. Only their ratios matter.
+struct LevelCosts {
+    LevelCost single;  // one product per feature
+    // On a grid, a product per unusual code of the row (codes), or per feature in the words needed: bits, bytes, 16
+    // bits. Infinite if not supported.
+    LevelCost codes, bits, bytes, halves;
+    // Double precision, a product per feature in register tiles; per entry of a row alone with the panels; per shared
+    // entry in column lists.
+    LevelCost tiles, entries, lists;
+    // For several classes and the values of all pairs: double precision, a product per feature in register tiles; the
+    // reference sum, a product per feature of full rows.
+    LevelCost several, reference;
+    // Proof of coupled probabilities, per class: a product per class.
+    LevelCost proof;
+};
+
+// The costs with the chosen instruction set, from a table of measurements (scripts/measure_levels.py).
+const LevelCosts& level_costs();
+
+// Escalation: labels of an exact model by the levels below double precision.
+
 // The levels below double precision: whole numbers if on one grid, then single precision. Each is used if it saves
-// time, by level_costs.h and the share of the model's vectors that a trial leaves undecided.
+// time, by level_costs and the share of the model's vectors that a trial leaves undecided.
 class Escalation {
 public:
     // model and rounding must outlive this. in_panels: whether double precision uses panels.

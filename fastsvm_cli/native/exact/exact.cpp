@@ -6,8 +6,8 @@
 #include <limits>
 #include <stdexcept>
 
+#include "exact/escalation.h"
 #include "exact/exact_block.h"
-#include "exact/level_costs.h"
 #include "simd/aligned.h"
 #include "simd/loops.h"
 #include "simd/parallel.h"

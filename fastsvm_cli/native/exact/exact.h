@@ -9,21 +9,20 @@
 #include <vector>
 
 #include "answers/coupling.h"
-#include "answers/decisions.h"
+#include "answers/predictions.h"
 #include "exact/escalation.h"
+#include "exact/labels/label_sums.h"
 #include "exact/reference/reference.h"
 #include "exact/reference/rounding.h"
-#include "exact/reference/svm_model.h"
 #include "exact/values/panels.h"
-#include "exact/votes.h"
-#include "simd/pool.h"
-#include "text/features.h"
+#include "simd/parallel.h"
+#include "text/rows.h"
 
 namespace fastsvm {
 
 // Fast evaluation of an exact LIBSVM model, by levels of precision. A row escalates while its label is undecided:
 //   1. labels only: whole numbers, if the features take few values on one grid (grid_tiles.h);
-//   2. labels only: single precision (single_tiles.h);
+//   2. labels only: single precision (kernel_tiles.h);
 //   3. double precision: support vectors in panels or, if sparse, in column lists; linear kernels folded by pair;
 //   4. the reference sum: svm-predict's own numbers.
 // Each model decides whether levels 1 and 2 pay (escalation.h) and, for probabilities, level 3. Probabilities skip 1

@@ -9,7 +9,7 @@
 #include "exact/exact.h"
 #include "exact/values/panels.h"
 #include "simd/parallel.h"
-#include "text/features.h"
+#include "text/rows.h"
 
 namespace fastsvm {
 

@@ -35,7 +35,7 @@ constexpr std::size_t copied_at_a_time = 1 << 20;
 void require_writable(const std::string& path, int descriptor) {
     const int flags = fcntl(descriptor, F_GETFL);
     if (flags < 0) fail_of(path, errno);
-    if (names_only && (flags & names_only)) fail_of(path, EBADF);  // a placeholder (streams.cpp)
+    if (names_only && (flags & names_only)) fail_of(path, EBADF);  // a placeholder (source.cpp)
     if ((flags & O_ACCMODE) == O_RDONLY) throw FileError(display_output(path), "it is open for reading only");
 }
 

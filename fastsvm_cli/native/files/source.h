@@ -1,4 +1,4 @@
-// Bytes of a file or standard input, plain or gzip.
+// Files to read, and standard descriptors.
 #pragma once
 #include <cstddef>
 #include <functional>
@@ -7,6 +7,14 @@
 #include <utility>
 
 namespace fastsvm {
+
+// Call once, before opening files. Replaces closed descriptors 0, 1 and 2 by placeholders without read or write access,
+// so that no file takes their numbers.
+void hold_closed_descriptors();
+// Whether the descriptor was closed then.
+bool was_closed(int descriptor);
+
+// Bytes of a file or standard input, plain or gzip.
 
 // Reads a file or standard input, for one thread. Decompresses gzip with zlib, if available; refuses other compressed
 // formats by name.

@@ -2,16 +2,189 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <limits>
+#include <numeric>
 #include <stdexcept>
 #include <string>
 #include <utility>
 
-#include "engine/model_file.h"
+#include "engine/header.h"
+#include "engine/model.h"
+#include "exact/values/panels.h"
 #include "simd/loops.h"
 #include "simd/parallel.h"
 
 namespace fastsvm {
+
+namespace {
+
+constexpr int most_steps = 200;
+constexpr double at_rest = 1e-13;  // tolerance for log(sum of weights)
+
+}  // namespace
+
+struct Density::Scratch {
+    std::vector<double> z;        // (d): the row
+    std::vector<double> squares;  // (panels * panel): |z - x|^2
+    std::vector<double> s;        // of a pair, its first class first; in units of the largest
+    std::vector<double> k;        // as s, in whole lanes
+};
+
+Density::~Density() = default;
+
+Density::Density(std::vector<std::int64_t> nr_sv, double weight, const Rows& rows)
+    : nr_sv_(std::move(nr_sv)), weight_(weight), features_(used_indices(rows)), panels_(groups(rows.rows, panel)) {
+    std::int64_t total = 0;
+    bool sound = nr_sv_.size() > 1 && weight > 0;
+    for (std::size_t i = 0; i < nr_sv_.size(); total += nr_sv_[i++])
+        for (std::size_t j = 0; j < nr_sv_.size(); ++j)
+            sound = sound && nr_sv_[i] > 0 && (i == j || weight < static_cast<double>(nr_sv_[i] + nr_sv_[j]));
+    if (!sound || total != rows.rows) throw std::invalid_argument("wrong numbers of rows, or a weight beyond them");
+    const std::int64_t d = features_.size();
+    blocks_.assign(static_cast<std::size_t>(panels_ * d * panel), 0.0);
+    for (std::int64_t r = 0; r < rows.rows; ++r)
+        for (std::int64_t e = rows.begin(r); e < rows.end(r); ++e)
+            blocks_[(r / panel * d + features_.column(rows.indices[e])) * panel + r % panel] = rows.values[e];
+}
+
+namespace {
+
+// log of the sum of exp(-g s), even if all underflow.
+double log_sum(const double* s, std::int64_t n, double g, std::vector<double>& k) {
+    const double least = *std::min_element(s, s + n);
+    for (std::int64_t i = 0; i < n; ++i) k[i] = s[i] - least;
+    loops().exp_of_norms(whole(n, lanes), g, k.data());
+    return std::log(std::accumulate(k.begin(), k.begin() + n, 0.0)) - g * least;
+}
+
+// The g where the sum of exp(-g s) is `weight`, 0 < weight < n; the largest s is 1. Newton's method on log(sum) over
+// log(g), which falls and is flat at both ends, within a bracket. If at least `weight` of the s are 0, g is so large
+// that only these count.
+double solve(const std::vector<double>& s, std::int64_t n, double weight, std::vector<double>& k) {
+    const double share = std::log(static_cast<double>(n) / weight), least = *std::min_element(s.begin(), s.begin() + n);
+    // n exp(-g max s) and n exp(-g min s) bracket the sum.
+    double low = share, high = std::min(share / std::max(least, std::numeric_limits<double>::min()), 1e300);
+    double g = std::sqrt(low) * std::sqrt(std::min(high, low * 1e6));
+    for (int step = 0; step < most_steps; ++step) {
+        std::copy_n(s.begin(), n, k.begin());
+        loops().exp_of_norms(whole(n, lanes), g, k.data());
+        double total = 0, moment = 0;
+        for (std::int64_t i = 0; i < n; ++i) {
+            total += k[i];
+            moment += k[i] * s[i];
+        }
+        const double miss = std::log(total / weight);
+        if (std::fabs(miss) < at_rest) break;
+        (miss > 0 ? low : high) = g;
+        const double slope = g * moment / total;  // of -log(sum) over log(g)
+        const double newton = g * std::exp(std::clamp(miss / slope, -50.0, 50.0));
+        const double next = newton > low && newton < high ? newton : std::sqrt(low) * std::sqrt(high);
+        if (next == g) break;
+        g = next;
+    }
+    return g;
+}
+
+}  // namespace
+
+double Density::log_odds(std::int64_t first, std::int64_t n_first, std::int64_t second, std::int64_t n_second,
+                         Scratch& scratch) const {
+    const std::int64_t n = n_first + n_second;
+    std::vector<double>& s = scratch.s;
+    std::copy_n(scratch.squares.begin() + first, n_first, s.begin());
+    std::copy_n(scratch.squares.begin() + second, n_second, s.begin() + n_first);
+    const double unit = *std::max_element(s.begin(), s.begin() + n);
+    if (!std::isfinite(unit)) return 0;
+    if (unit == 0) return std::log(static_cast<double>(n_first) / static_cast<double>(n_second));
+    for (std::int64_t i = 0; i < n; ++i) s[i] /= unit;
+    const double g = solve(s, n, weight_, scratch.k);
+    return log_sum(s.data(), n_first, g, scratch.k) - log_sum(s.data() + n_first, n_second, g, scratch.k);
+}
+
+void Density::decision_values(const Rows& rows, Decisions& out) const {
+    out.resize(rows.rows);
+    const std::int64_t d = features_.size(), n_pairs = pairs();
+    parallel_for(rows.rows, 1, [&](std::int64_t from, std::int64_t to) {
+        const std::size_t whole = static_cast<std::size_t>(panels_ * panel);
+        const auto leased = scratches_.lease();
+        Scratch& scratch = *leased;
+        scratch.z.resize(static_cast<std::size_t>(d));
+        scratch.squares.resize(whole);
+        scratch.s.resize(whole);
+        scratch.k.resize(whole + lanes);
+        for (std::int64_t r = from; r < to; ++r) {
+            std::fill(scratch.z.begin(), scratch.z.end(), 0.0);
+            double outside = 0;  // squared norm of entries that no vector has
+            for (std::int64_t e = rows.begin(r); e < rows.end(r); ++e) {
+                const std::int32_t column = features_.column(rows.indices[e]);
+                if (column >= 0)
+                    scratch.z[static_cast<std::size_t>(column)] = rows.values[e];
+                else
+                    outside += rows.values[e] * rows.values[e];
+            }
+            for (std::int64_t s = 0; s < panels_; ++s)
+                loops().panel_distances(blocks_.data() + s * d * panel, d, scratch.z.data(), outside,
+                                        scratch.squares.data() + s * panel);
+            double* value = out.value.data() + r * n_pairs;
+            std::int64_t first = 0;
+            for (std::size_t i = 0; i < nr_sv_.size(); first += nr_sv_[i++]) {
+                std::int64_t second = first + nr_sv_[i];
+                for (std::size_t j = i + 1; j < nr_sv_.size(); second += nr_sv_[j++])
+                    *value++ = log_odds(first, nr_sv_[i], second, nr_sv_[j], scratch);
+            }
+        }
+    });
+}
+
+void DensityFile::keys(Archive& archive) {
+    archive.field("fingerprint", fingerprint);
+    archive.field("weight", weight);
+    const std::size_t classes = header.nr_sv ? header.nr_sv->size() : 0;
+    if (archive.checks() && (classes < 2 || header.rho.size() != classes * (classes - 1) / 2))
+        throw std::invalid_argument("a density estimate without the pairs of two or more classes");
+    if (!archive.reads()) return;
+    if (!header.classification() || header.nr_class < 2)
+        archive.fail_header("a density estimate without two classes found");
+    std::vector<int> counts = *header.nr_sv;
+    std::partial_sort(counts.begin(), counts.begin() + 2, counts.end());
+    if (counts[0] < 1 || !(weight > 0 && weight < static_cast<double>(counts[0]) + counts[1]))
+        archive.fail("weight", "weight " + archive.key("weight", "")->words[0].substr(0, 40) + " and classes of " +
+                                   std::to_string(counts[0]) + " and " + std::to_string(counts[1]) +
+                                   " rows found, expected a weight above 0 and below the rows of any two classes");
+}
+
+void DensityFile::body(Archive& archive) {
+    archive.rows(rows, header.total_sv);
+    archive.end("the rows that total_sv announces");
+    if (!archive.reads()) return;
+    std::int64_t row = 0;
+    for (std::size_t c = 0; c < header.nr_sv->size(); ++c)
+        for (const std::int64_t last = row + (*header.nr_sv)[c]; row < last; ++row)
+            if (rows->leading[row] != (*header.label)[c])
+                throw ModelError("a row of another class than " + std::to_string((*header.label)[c]) +
+                                     " found, which 'nr_sv' announces",
+                                 rows->first_line + row);
+    const std::int64_t features = static_cast<std::int64_t>(used_indices().size());
+    if (rows->rows * features > most_density_cells) throw ModelError(too_many_cells(rows->rows, features));
+}
+
+std::vector<std::int32_t> DensityFile::used_indices() const { return fastsvm::used_indices(*rows); }
+
+std::shared_ptr<Model> DensityFile::make_model() const {
+    const std::vector<std::int64_t> nr_sv(header.nr_sv->begin(), header.nr_sv->end());
+    return std::make_shared<CompiledModel<Density>>(header, std::make_shared<const Density>(nr_sv, weight, *rows));
+}
+
+std::string too_many_cells(std::int64_t rows, std::int64_t features) {
+    const auto gigabytes = [](std::int64_t cells) {
+        const std::int64_t tenths = std::llround(static_cast<double>(cells) * 8e-8);
+        return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " GB";
+    };
+    return std::to_string(rows) + " rows of " + std::to_string(features) + " features found, which take " +
+           gigabytes(rows * features) + " as a dense matrix, expected at most " + gigabytes(most_density_cells) +
+           ": take fewer rows";
+}
 
 namespace {
 constexpr std::int64_t border_rows = 64;

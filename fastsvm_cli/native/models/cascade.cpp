@@ -8,9 +8,9 @@
 #include <utility>
 
 #include "engine/header.h"
-#include "exact/reference/units.h"
+#include "exact/labels/label_sums.h"
+#include "exact/reference/rounding.h"
 #include "exact/values/panels.h"
-#include "exact/votes.h"
 #include "simd/loops.h"
 #include "simd/packed.h"
 #include "simd/parallel.h"

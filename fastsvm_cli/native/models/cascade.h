@@ -5,12 +5,11 @@
 #include <utility>
 #include <vector>
 
-#include "exact/labels/single_tiles.h"
-#include "exact/reference/svm_model.h"
+#include "exact/labels/kernel_tiles.h"
+#include "exact/reference/reference.h"
 #include "models/maclaurin.h"
 #include "models/ordered.h"
-#include "simd/pool.h"
-#include "text/features.h"
+#include "simd/parallel.h"
 #include "text/rows.h"
 
 namespace fastsvm {

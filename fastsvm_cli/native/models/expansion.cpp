@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "simd/aligned.h"
 #include "simd/loops.h"
 #include "simd/packed.h"
 #include "simd/parallel.h"
@@ -179,6 +180,264 @@ void column_ranges(const Terms& terms, double* mean, double* low, double* high) 
             high[j] = std::max(high[j], 0.0);
         }
     }
+}
+
+namespace {
+
+// Terms beyond `to` until the rest is below 1e-17 of the first one, for arguments up to `size`.
+int series_terms(int to, double size) {
+    int terms = 1;
+    double ratio = 1;
+    while (ratio > 1e-17 && terms < most_terms) {
+        ++terms;
+        ratio *= size / (to + terms);
+        if (size < to + terms && ratio < 1e-17) break;
+    }
+    return terms;
+}
+
+// Numbers of the vectors, padded to whole panels.
+struct Weights {
+    Aligned<double> norms, bare, weighted;  // gamma |x~|^2, a, a e^(-gamma |x~|^2)
+    DegreeSeries series;
+    std::int64_t panels;
+    std::size_t sums() const { return static_cast<std::size_t>(series.to - series.from + 2); }
+
+    Weights(const DegreeNorms& of, const double* squared_norms) : panels(groups(of.n, panel)) {
+        for (Aligned<double>* each : {&norms, &bare, &weighted})
+            each->assign(static_cast<std::size_t>(panels * panel), 0.0);
+        double largest = 0;
+        for (std::int64_t i = 0; i < of.n; ++i) {
+            norms[i] = of.gamma * squared_norms[i];
+            bare[i] = of.a[i];
+            weighted[i] = of.a[i] * std::exp(-norms[i]);
+            largest = std::max(largest, norms[i]);
+        }
+        // |2 gamma x.y| <= gamma (|x|^2 + |y|^2) <= 2 largest.
+        series = {of.from, of.to, series_terms(of.to, std::min(2 * largest, 12.0)), 2 * largest > 12, 2 * of.gamma, {}};
+        double factorial = 1;
+        for (int k = 0; k <= of.to + series.terms; ++k) {
+            factorial *= std::max(k, 1);
+            series.inverse_factorial[k] = 1 / factorial;
+        }
+    }
+};
+
+// Sums over a panel of vectors with all up to it; pairs with earlier ones count twice.
+struct PanelSums {
+    const Weights& of;
+    std::vector<double> others, own;  // (panel, sums, lanes)
+
+    explicit PanelSums(const Weights& weights)
+        : of(weights), others(panel * weights.sums() * lanes), own(panel * weights.sums() * lanes) {}
+
+    void clear() {
+        std::fill(others.begin(), others.end(), 0.0);
+        std::fill(own.begin(), own.end(), 0.0);
+    }
+
+    // Adds vector i with `count` others from `first` on, a multiple of `panel`.
+    void add(std::int64_t i, std::int64_t first, std::int64_t count, const double* dots) {
+        std::vector<double>& to = first / panel == i / panel ? own : others;
+        constexpr std::int64_t most = 16 * panel;  // bounds a call's chains of additions
+        for (std::int64_t end = first + count; first < end; first += most, dots += most)
+            loops().degree_terms(std::min(most, end - first), of.series, of.weighted[i], of.bare[i], of.norms[i], dots,
+                                 of.weighted.data() + first, of.bare.data() + first, of.norms.data() + first,
+                                 to.data() + static_cast<std::size_t>(i % panel) * of.sums() * lanes);
+    }
+
+    void total(double* out) const {
+        for (std::size_t t = 0; t < of.sums(); ++t) {
+            double total = 0;
+            for (std::size_t row = 0; row < panel; ++row) {
+                double row_total = 0;
+                for (std::size_t lane = 0; lane < lanes; ++lane) {
+                    const std::size_t at = (row * of.sums() + t) * lanes + lane;
+                    row_total += 2 * others[at] + own[at];
+                }
+                total += row_total;
+            }
+            out[t] = total;
+        }
+    }
+};
+
+using Dots = std::vector<double>;
+
+// As the norms' bounds require, no total ends a chain of more than n / 16 + 100 additions: a call adds at most 64
+// groups of lanes, in at most n / 32 calls; a part sums its panels, a total its parts.
+class PairParts : public DegreeNormParts {
+public:
+    std::int64_t count() const override { return static_cast<std::int64_t>(ends_.size()); }
+
+    std::vector<double> sums(std::int64_t part) const override {
+        const std::int64_t begin = part ? ends_[part - 1] : 0, end = ends_[part];
+        const std::size_t size = weights_.sums();
+        std::vector<double> panel_sums(static_cast<std::size_t>(end - begin) * size, 0.0);
+        parallel_for(end - begin, 1, [&](std::int64_t first, std::int64_t last) {
+            PanelSums sums(weights_);
+            Dots dots(scratch_);
+            // Longest first: no thread is left alone at the end.
+            for (std::int64_t at = first; at < last; ++at) {
+                const std::int64_t own = end - 1 - at;
+                sums.clear();
+                face(own, sums, dots);
+                sums.total(panel_sums.data() + static_cast<std::size_t>(own - begin) * size);
+            }
+        });
+        std::vector<double> out(size, 0.0);
+        for (std::size_t t = 0; t < size; ++t)
+            for (std::size_t at = t; at < panel_sums.size(); at += size) out[t] += panel_sums[at];
+        return out;
+    }
+
+    double share(std::int64_t parts) const override {
+        if (!parts) return ends_.empty() ? 1.0 : 0.0;
+        const double share = static_cast<double>(ends_[parts - 1]) / static_cast<double>(weights_.panels);
+        return share * share;
+    }
+
+protected:
+    PairParts(const DegreeNorms& of, const double* squared_norms) : of_(of), weights_(of, squared_norms) {}
+
+    // work: approximate products per pair of vectors. scratch: length of `dots`.
+    void cut(double work, std::size_t scratch) {
+        scratch_ = scratch;
+        // Short parts, for progress reports and interruption.
+        const double pairs_requested = 2e9 / std::max(work, 20.0);
+        for (std::int64_t end = 0; end < weights_.panels;) {
+            double pairs = 0;
+            while (end < weights_.panels && pairs < pairs_requested)
+                pairs += static_cast<double>(++end) * panel * panel;
+            ends_.push_back(end);
+        }
+    }
+
+    // Adds a panel's pairs with all vectors up to it.
+    virtual void face(std::int64_t own, PanelSums& sums, Dots& dots) const = 0;
+
+    DegreeNorms of_;
+    Weights weights_;
+
+private:
+    std::vector<std::int64_t> ends_;  // in panels
+    std::size_t scratch_ = 0;
+};
+
+std::vector<double> norms_of_rows(std::int64_t n, std::int64_t d, const double* x) {
+    std::vector<double> squared_norms(static_cast<std::size_t>(n), 0.0);
+    for (std::int64_t i = 0; i < n; ++i)
+        for (std::int64_t j = 0; j < d; ++j) squared_norms[i] += x[i * d + j] * x[i * d + j];
+    return squared_norms;
+}
+
+class DenseParts : public PairParts {
+public:
+    DenseParts(const DegreeNorms& of, std::int64_t d, const double* x)
+        : PairParts(of, norms_of_rows(of.n, d, x).data()), d_(d), x_(x) {
+        blocks_.assign(static_cast<std::size_t>(weights_.panels * d * panel), 0.0);
+        for (std::int64_t i = 0; i < of.n; ++i)
+            for (std::int64_t j = 0; j < d; ++j) blocks_[(i / panel * d + j) * panel + i % panel] = x[i * d + j];
+        cut(static_cast<double>(d), together * panel);
+    }
+
+private:
+    static constexpr int together = 4;
+
+    void face(std::int64_t own, PanelSums& sums, Dots& dots) const override {
+        const std::int64_t last = std::min(of_.n, (own + 1) * panel);
+        for (std::int64_t other = 0; other <= own; ++other)
+            for (std::int64_t i = own * panel; i < last; i += together) {
+                const double* rows[together];
+                for (int r = 0; r < together; ++r) rows[r] = x_ + std::min(i + r, last - 1) * d_;
+                loops().tile_dots(together, panel, d_, blocks_.data() + other * panel * d_, rows, 1, dots.data());
+                for (int r = 0; r < together && i + r < last; ++r)
+                    sums.add(i + r, other * panel, panel, dots.data() + r * panel);
+            }
+    }
+
+    std::int64_t d_;
+    const double* x_;
+    Aligned<double> blocks_;  // (panels, d, panel)
+};
+
+class SparseParts : public PairParts {
+public:
+    SparseParts(const DegreeNorms& of, std::int64_t d, const std::int64_t* starts, const std::int32_t* columns,
+                const double* values, const double* shift, const double* squared_norms)
+        : PairParts(of, squared_norms), d_(d), starts_(starts), columns_(columns), values_(values), shift_(shift) {
+        const std::int64_t entries = of.n ? starts[of.n] : 0, padded = weights_.panels * panel;
+        // Tiles of vectors, whose products with one vector fit the first-level cache, listed by column; larger if most
+        // lists would be empty.
+        tile_ = 64 * panel;
+        while (tile_ < padded && padded / tile_ * d > 4 * entries) tile_ *= 2;
+        const std::int64_t tiles = (padded + tile_ - 1) / tile_;
+        list_start_.assign(static_cast<std::size_t>(tiles * d) + 1, 0);
+        list_vector_.resize(static_cast<std::size_t>(entries));
+        list_value_.resize(static_cast<std::size_t>(entries));
+        for (std::int64_t i = 0; i < of.n; ++i)
+            for (std::int64_t e = starts[i]; e < starts[i + 1]; ++e) ++list_start_[i / tile_ * d + columns[e] + 1];
+        for (std::size_t at = 1; at < list_start_.size(); ++at) list_start_[at] += list_start_[at - 1];
+        std::vector<std::int64_t> at(list_start_.begin(), list_start_.end() - 1);
+        for (std::int64_t i = 0; i < of.n; ++i)
+            for (std::int64_t e = starts[i]; e < starts[i + 1]; ++e) {
+                const std::int64_t to = at[i / tile_ * d + columns[e]]++;
+                list_vector_[to] = static_cast<std::int32_t>(i % tile_);
+                list_value_[to] = values[e];
+            }
+        double shared = 0;  // average products per pair
+        for (std::int64_t j = 0; j < d; ++j) {
+            double share = 0;
+            for (std::int64_t t = 0; t < tiles; ++t)
+                share += static_cast<double>(list_start_[t * d + j + 1] - list_start_[t * d + j]);
+            share /= static_cast<double>(std::max<std::int64_t>(of.n, 1));
+            shared += share * share;
+        }
+        cut(16 * shared, static_cast<std::size_t>(std::min(tile_, padded)));
+    }
+
+private:
+    void face(std::int64_t panel_number, PanelSums& sums, Dots& dots) const override {
+        const std::int64_t last = std::min(of_.n, (panel_number + 1) * panel), own = panel_number * panel;
+        for (std::int64_t from = 0; from <= own; from += tile_) {
+            const std::int64_t stop = std::min({from + tile_, own + panel, of_.n});
+            for (std::int64_t i = own; i < last; ++i) {
+                for (std::int64_t j = from; j < stop; ++j) dots[j - from] = -(shift_[i] + shift_[j]);
+                std::fill(dots.begin() + (stop - from), dots.end(), 0.0);
+                const std::int64_t* const lists = list_start_.data() + from / tile_ * d_;
+                for (std::int64_t e = starts_[i]; e < starts_[i + 1]; ++e) {
+                    const double value = values_[e];
+                    for (std::int64_t at = lists[columns_[e]]; at < lists[columns_[e] + 1]; ++at)
+                        dots[list_vector_[at]] += value * list_value_[at];
+                }
+                // Products beyond `stop` are ignored, or have a weight of 0.
+                const std::int64_t before = std::min(own, from + tile_) - from;
+                if (before > 0) sums.add(i, from, before, dots.data());
+                if (own < from + tile_) sums.add(i, own, panel, dots.data() + (own - from));
+            }
+        }
+    }
+
+    std::int64_t d_;
+    const std::int64_t* starts_;
+    const std::int32_t* columns_;
+    const double *values_, *shift_;
+    std::int64_t tile_;
+    std::vector<std::int64_t> list_start_;
+    std::vector<std::int32_t> list_vector_;  // within its tile
+    std::vector<double> list_value_;
+};
+
+}  // namespace
+
+std::unique_ptr<DegreeNormParts> degree_norm_parts(const DegreeNorms& of, std::int64_t d, const double* x) {
+    return std::make_unique<DenseParts>(of, d, x);
+}
+
+std::unique_ptr<DegreeNormParts> degree_norm_parts(const DegreeNorms& of, std::int64_t d, const std::int64_t* starts,
+                                                   const std::int32_t* columns, const double* values,
+                                                   const double* shift, const double* squared_norms) {
+    return std::make_unique<SparseParts>(of, d, starts, columns, values, shift, squared_norms);
 }
 
 }  // namespace fastsvm

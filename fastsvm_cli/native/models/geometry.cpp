@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "engine/header.h"
-#include "exact/reference/units.h"
+#include "exact/reference/rounding.h"
 #include "models/ordered.h"
 #include "simd/parallel.h"
 

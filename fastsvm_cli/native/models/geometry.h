@@ -6,15 +6,13 @@
 #include <string>
 #include <vector>
 
-#include "answers/decisions.h"
 #include "answers/predictions.h"
+#include "exact/reference/reference.h"
 #include "exact/reference/rounding.h"
-#include "exact/reference/svm_model.h"
 #include "exact/values/panels.h"
-#include "exact/values/rows_in_panels.h"
 #include "models/ordered.h"
 #include "models/point_span.h"
-#include "simd/pool.h"
+#include "simd/parallel.h"
 
 namespace fastsvm {
 

@@ -9,8 +9,7 @@
 
 #include "engine/line_blocks.h"
 #include "engine/model.h"
-#include "engine/model_file.h"
-#include "engine/summary.h"
+#include "engine/run.h"
 #include "text/scaling.h"
 
 namespace fastsvm {

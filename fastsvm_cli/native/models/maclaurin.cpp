@@ -11,8 +11,8 @@
 
 #include "engine/header.h"
 #include "engine/libsvm_file.h"
-#include "engine/model_file.h"
-#include "exact/reference/units.h"
+#include "engine/model.h"
+#include "exact/reference/rounding.h"
 #include "simd/loops.h"
 #include "simd/packed.h"
 #include "simd/parallel.h"

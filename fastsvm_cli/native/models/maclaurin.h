@@ -5,14 +5,12 @@
 #include <optional>
 #include <vector>
 
-#include "answers/decisions.h"
-#include "engine/model_file.h"
+#include "answers/predictions.h"
+#include "engine/model.h"
 #include "exact/reference/rounding.h"
-#include "models/certificate.h"
 #include "models/polynomial.h"
 #include "simd/packed.h"
-#include "simd/pool.h"
-#include "text/features.h"
+#include "simd/parallel.h"
 #include "text/rows.h"
 
 namespace fastsvm {

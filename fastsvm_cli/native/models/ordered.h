@@ -8,7 +8,6 @@
 
 #include "engine/libsvm_file.h"
 #include "engine/model.h"
-#include "engine/model_file.h"
 
 namespace fastsvm {
 

@@ -8,7 +8,6 @@
 
 #include "engine/header.h"
 #include "exact/reference/rounding.h"
-#include "exact/reference/units.h"
 #include "models/ordered.h"
 #include "simd/parallel.h"
 

@@ -9,10 +9,9 @@
 #include <thread>
 #include <utility>
 
-#include "engine/sha256.h"
+#include "engine/checksum.h"
 #include "files/file_error.h"
 #include "models/kind.h"
-#include "program/line_error.h"
 
 namespace fastsvm {
 

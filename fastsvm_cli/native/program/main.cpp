@@ -10,12 +10,12 @@
 #include <vector>
 
 #include "files/file_error.h"
+#include "files/source.h"
 #include "files/stop.h"
-#include "files/streams.h"
 #include "program/help.h"
 #include "program/prediction.h"
 #include "program/request.h"
-#include "simd/instruction_sets.h"
+#include "simd/loops.h"
 
 using namespace fastsvm;
 

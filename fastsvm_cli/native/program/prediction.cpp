@@ -7,12 +7,10 @@
 #include <utility>
 
 #include "engine/checksum.h"
-#include "engine/sha256.h"
-#include "engine/summary.h"
+#include "engine/run.h"
 #include "files/file_error.h"
 #include "files/output.h"
 #include "files/source.h"
-#include "files/streams.h"
 #include "simd/parallel.h"
 
 namespace fastsvm {

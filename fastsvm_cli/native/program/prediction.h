@@ -9,12 +9,11 @@
 #include <string>
 #include <vector>
 
+#include "engine/answers.h"
 #include "engine/line_blocks.h"
-#include "engine/predictor.h"
 #include "engine/run.h"
 #include "models/kind.h"
 #include "program/exact_file.h"
-#include "program/line_error.h"
 #include "program/request.h"
 
 namespace fastsvm {

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "engine/summary.h"
+#include "engine/run.h"
 #include "program/prediction.h"
 
 namespace fastsvm {

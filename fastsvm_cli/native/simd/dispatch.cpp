@@ -10,7 +10,6 @@
 #include <initializer_list>
 #include <stdexcept>
 
-#include "simd/instruction_sets.h"
 #include "simd/loops.h"
 
 namespace fastsvm {

@@ -1,7 +1,6 @@
 // Compiled once per instruction set, which FASTSVM_ISA names (see isa.h).
 #include "simd/loops.h"
 
-#include "simd/exponential.h"
 #include "simd/wide.h"
 
 namespace fastsvm {

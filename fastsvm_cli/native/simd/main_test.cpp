@@ -2,7 +2,7 @@
 #define DOCTEST_CONFIG_IMPLEMENT
 #include <doctest/doctest.h>
 
-#include "simd/instruction_sets.h"
+#include "simd/loops.h"
 
 int main(int count, char** words) {
     fastsvm::select_instruction_set_of_environment();

@@ -1,7 +1,6 @@
 // Proofs for single precision: B22 to B25 in PROOFS.md, with or without contraction.
 #include "simd/loops.h"
 
-#include "simd/exponential.h"
 #include "simd/wide.h"
 
 namespace fastsvm {

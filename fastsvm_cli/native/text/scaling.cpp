@@ -5,7 +5,6 @@
 #include <cstring>
 #include <limits>
 
-#include "text/error_messages.h"
 #include "text/numbers.h"
 #include "text/text_slice.h"
 

@@ -6,8 +6,8 @@
 #include <optional>
 #include <utility>
 
-#include "exact/level_costs.h"
-#include "exact/reference/units.h"
+#include "exact/escalation.h"
+#include "exact/reference/rounding.h"
 #include "exact/values/panels.h"
 
 namespace fastsvm {

@@ -6,12 +6,11 @@
 #include <vector>
 
 #include "exact/labels/grid.h"
-#include "exact/labels/grid_codes.h"
 #include "exact/labels/kernel_tiles.h"
-#include "exact/reference/svm_model.h"
+#include "exact/reference/reference.h"
 #include "simd/aligned.h"
 #include "simd/loops.h"
-#include "text/features.h"
+#include "text/rows.h"
 
 namespace fastsvm {
 
@@ -36,7 +35,7 @@ public:
     double step() const { return grid_.step(); }
     // Features per word: 32 bits, or 4 or 2 numbers; in codes, 16 or 8.
     int features_per_word() const { return per_word_; }
-    // Per kernel value, for a row like the vectors: products, and nanoseconds (level_costs.h).
+    // Per kernel value, for a row like the vectors: products, and nanoseconds (escalation.h).
     double products() const;
     double cost() const;
     // Largest Euclidean distance of a vector from its grid point.

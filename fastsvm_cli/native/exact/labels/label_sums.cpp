@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "exact/reference/units.h"
+#include "exact/reference/rounding.h"
 #include "simd/loops.h"
 
 namespace fastsvm {

@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "exact/labels/grid_tiles.h"
-#include "exact/labels/single_tiles.h"
+#include "exact/labels/kernel_tiles.h"
 #include "exact/reference/models_test.h"
-#include "exact/reference/units.h"
+#include "exact/reference/rounding.h"
 #include "exact/values/panels.h"
 
 using namespace fastsvm;

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "exact/reference/svm_model.h"
+#include "exact/reference/reference.h"
 #include "text/rows_test.h"
 
 namespace fastsvm {

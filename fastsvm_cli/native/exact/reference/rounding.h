@@ -1,15 +1,20 @@
-// Rounding bounds against svm-predict's decision values. B1, B2, ... are in PROOFS.md.
+// Bounds of rounding.
 #pragma once
 #include <cmath>
 #include <cstdint>
 #include <limits>
 #include <vector>
 
-#include "answers/decisions.h"
-#include "exact/reference/svm_model.h"
-#include "exact/reference/units.h"
+#include "answers/predictions.h"
+#include "exact/reference/reference.h"
 
 namespace fastsvm {
+
+constexpr double unit = 0x1p-53, single_unit = 0x1p-24;  // in double and in single precision
+constexpr double up = 1 + 1e-9;  // covers the rounding of a radius or a norm: far fewer than 1e6 operations
+constexpr double infinite = std::numeric_limits<double>::infinity();
+
+// Rounding bounds against svm-predict's decision values. B1, B2, ... are in PROOFS.md.
 
 // Length of n numbers, rounded up, from the computed sum of their squares; squares may have underflowed.
 double length(double squares, double n);

@@ -5,9 +5,9 @@
 #include <optional>
 #include <vector>
 
-#include "exact/reference/kernel.h"
+#include "exact/reference/reference.h"
 #include "exact/values/panels.h"
-#include "text/features.h"
+#include "text/rows.h"
 
 namespace fastsvm {
 

@@ -1,4 +1,4 @@
-#include "engine/model_file.h"
+#include "engine/model.h"
 
 #include <algorithm>
 #include <cmath>

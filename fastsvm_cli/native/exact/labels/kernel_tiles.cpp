@@ -1,11 +1,11 @@
-#include "exact/labels/single_tiles.h"
+#include "exact/labels/kernel_tiles.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numeric>
 
-#include "exact/reference/units.h"
+#include "exact/reference/rounding.h"
 #include "exact/values/panels.h"
 #include "simd/loops.h"
 
