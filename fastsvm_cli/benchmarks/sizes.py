@@ -107,12 +107,12 @@ def _measured(
     timed = [_timed(each, timed_chunks) for each in (model, *(each for each, _ in reduced))]
     runs = len(timed) * (_RUNS + 1)
 
-    def on_run(case: Timed, round: int, seconds: float) -> None:
-        ran[0] += 1
-        on_progress(_COMPILING + (1 - _COMPILING) * ran[0] / runs, "timing")
+    run = iter(range(runs))
 
-    ran = [0]
-    interleave(timed, _RUNS, _RUN_SECONDS, on_run)
+    def on_begin(case: Timed, round: int) -> None:
+        on_progress(_COMPILING + (1 - _COMPILING) * next(run) / runs, "timing")
+
+    interleave(timed, _RUNS, _RUN_SECONDS, on_begin)
     sizes = []
     for (each, finished), times in zip(reduced, timed[1:]):
         seen = quality(each, answers)

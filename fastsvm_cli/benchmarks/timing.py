@@ -119,7 +119,6 @@ def interleave(
     cases: "list[Timed]",
     runs: int,
     most_seconds: float,
-    on_run: "Callable[[Timed, int, float], None]" = lambda case, round, seconds: None,
     on_begin: "Callable[[Timed, int], None]" = lambda case, round: None,
     clock: "Callable[[], float]" = perf_counter,
 ) -> None:
@@ -149,7 +148,6 @@ def interleave(
                 case.warm_up, case.first = whole, whole / divisor
             else:
                 case.timings.seconds.append(whole / divisor)
-            on_run(case, round, whole / divisor)
 
 
 class Runner(Protocol):
