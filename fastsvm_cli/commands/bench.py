@@ -180,11 +180,6 @@ class BenchOptions(shared.Options):
                 "--max-disagreement is about labels that differ; a regression model has values. --budget takes both."
             )
 
-    def note(self, words: str) -> None:
-        """Print a sentence on standard error, unless quiet."""
-        if not self.quiet:
-            print(words, file=sys.stderr)
-
     def note_only_label(self, labels: Any, regression: bool) -> None:
         """Note if the exact model's labels of all rows are the same."""
         from fastsvm_cli.benchmarks.quality import only_label

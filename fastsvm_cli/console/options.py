@@ -1,5 +1,6 @@
 """Options as records, from which click's parameters and Python's keyword arguments are made."""
 
+import sys
 import warnings
 from typing import Any, NamedTuple
 
@@ -142,6 +143,8 @@ class Options:
     given: names of the parameters that the user gave; None: click knows them.
     """
 
+    quiet: bool
+
     def __init__(self, given: "frozenset[str] | None" = None, **parsed: object):
         vars(self).update(parsed)
         if given is None:
@@ -171,6 +174,11 @@ class Options:
 
     def check(self) -> None:
         """Refuse conflicts known before a file is read: UsageError."""
+
+    def note(self, words: str) -> None:
+        """Print a line on standard error, unless quiet."""
+        if not self.quiet:
+            print(words, file=sys.stderr)
 
     def first_given(self, *names: str) -> "str | None":
         """Return the spelling of the first of these that is given, or None."""
