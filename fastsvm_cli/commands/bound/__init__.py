@@ -78,8 +78,8 @@ def command(**parsed):
         check_output(options.plot_file, inputs)
     check_document(inputs, [options.plot_file] if options.plot_file is not None else [])
 
-    from fastsvm_cli.commands.bound.advice import advise
     from fastsvm_cli.commands.bound.report import Reading, bound_report  # imports numpy
+    from fastsvm_cli.commands.bound.screen import advise, show_report
 
     with Progress("bound", quiet=options.quiet) as progress:
         reading = Reading(options, progress)
@@ -91,8 +91,6 @@ def command(**parsed):
 
         click.echo(json_document(report, 2))
     else:
-        from fastsvm_cli.commands.bound.screen import show_report
-
         show_report(report)
     if options.plot_file is not None:
         _draw(reading.drawn, report["pairs"][0], options.plot_file)
