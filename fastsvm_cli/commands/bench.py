@@ -412,8 +412,7 @@ def _time(bench: "Bench", options: BenchOptions, cases: "list[Case]", clock: str
 
 
 def _choose(options: "BenchOptions") -> None:
-    from fastsvm_cli.benchmarks import choice_report, environment
-    from fastsvm_cli.benchmarks.chooser import Choosing, FileRows
+    from fastsvm_cli.benchmarks import choice_report, chooser, environment
     from fastsvm_cli.console.progress import Progress
     from fastsvm_cli.methods.compilation import read_source
     from fastsvm_cli.text.numbers import json_document
@@ -424,11 +423,11 @@ def _choose(options: "BenchOptions") -> None:
     rule = options.rule
     assert rule is not None  # of --try
     with Progress("bench", quiet=options.quiet) as progress:
-        rows = FileRows(options.test_file, source.model, scaling)
+        rows = chooser.FileRows(options.test_file, source.model, scaling)
         warn_of_scaling(scaling, options.quiet)
         options.check_model(source.model)
         options.note_only_label(rows.answers(source.model, False), source.model.header.regression)
-        choice = Choosing(
+        choice = chooser.Choice(
             source,
             rows,
             rule,

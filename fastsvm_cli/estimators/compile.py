@@ -361,7 +361,7 @@ def _choose(
     max_size: float,
     time_limit: float,
 ) -> FastSVM:
-    from fastsvm_cli.benchmarks.chooser import Choosing
+    from fastsvm_cli.benchmarks.chooser import Choice
 
     def fast_of(model: Model, exact: bool) -> FastSVM:
         # The chooser counts by the labels of the model's header.
@@ -370,7 +370,7 @@ def _choose(
         return out
 
     with in_python(), _one_blas_thread():
-        choice = Choosing(
+        choice = Choice(
             source,
             ArrayRows(X, fast_of, lambda some: labelled_chunks(some, found, "auto")),
             budget,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from fastsvm_cli.benchmarks import choice_report, chooser
-from fastsvm_cli.benchmarks.chooser import Choosing, Clocks
+from fastsvm_cli.benchmarks.chooser import Choice, Clocks
 from fastsvm_cli.comparisons.budget import Budget, bound
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.methods.compilation import CompiledModel, read_source
@@ -60,7 +60,7 @@ class Rows:
 
 @pytest.fixture
 def run(monkeypatch):
-    """Choosing with one method, whose search tries `attempts`: (name, model or error, seconds to compile, more)."""
+    """Choice with one method, whose search tries `attempts`: (name, model or error, seconds to compile, more)."""
 
     def run(attempts, each_class=False, time_limit=30.0, rate=1.0, noise=0.0, search=None, reading=1e-6):
         time = Clock(rate, noise)
@@ -94,7 +94,7 @@ def run(monkeypatch):
         rows = Rows(time, source)
         rows.reading = reading
         how = {"time_limit": time_limit, "max_bytes": 1e6, "clocks": Clocks(time, time)}
-        found = Choosing(source, rows, Budget(0.005, each_class), **how).run()
+        found = Choice(source, rows, Budget(0.005, each_class), **how).run()
         given = {name: [*options] for name, options in compiled}
         return SimpleNamespace(choice=found, given=given, results=dict(results))
 
