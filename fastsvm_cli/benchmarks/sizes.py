@@ -3,8 +3,6 @@
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from fastsvm_cli import _native
 from fastsvm_cli.benchmarks.quality import Answers, interval_95, quality, relative_rms
 from fastsvm_cli.benchmarks.timing import Timed, interleave
@@ -14,6 +12,7 @@ from fastsvm_cli.methods.reduce.problem import finish_seconds
 from fastsvm_cli.methods.reduce.reduction import compile_reduced_set
 from fastsvm_cli.models.base import ExactModel, Model
 from fastsvm_cli.prediction.pipeline import Predictor, predict
+from fastsvm_cli.text.read_rows import select_rows
 
 STEPS = 8  # maximum number of sizes
 FINISHING_SECONDS = 60.0  # of all descents; none if they take longer
@@ -55,7 +54,7 @@ def measure_sizes(
 
     Final descents are left out if they would exceed a minute.
     """
-    chunks = [_unlabelled(chunk) for chunk in rows or [model.vectors]]
+    chunks = rows or [model.vectors]
     most = picked.header.total_sv
     counts = _counts(max(2, model.header.nr_class), most)
     n = model.header.total_sv
@@ -103,14 +102,12 @@ def _measured(
     regression = model.header.regression
     answers = Answers(model, chunks)
     total = sum(chunk.rows for chunk in chunks)
-    timed_chunks = _first(answers.chunks, int(max(_TIMED_ROWS, _TIMED_EVALUATIONS / max(1, model.header.total_sv))))
+    first = range(int(max(_TIMED_ROWS, _TIMED_EVALUATIONS / max(1, model.header.total_sv))))
+    timed_chunks = list(select_rows(answers.chunks, first))
     timed = [_timed(each, timed_chunks) for each in (model, *(each for each, _ in reduced))]
-    runs = len(timed) * (_RUNS + 1)
-
-    run = iter(range(runs))
 
     def on_begin(case: Timed, round: int) -> None:
-        on_progress(_COMPILING + (1 - _COMPILING) * next(run) / runs, "timing")
+        on_progress(_COMPILING + (1 - _COMPILING) * (round + 1) / (_RUNS + 1), "timing")
 
     interleave(timed, _RUNS, _RUN_SECONDS, on_begin)
     sizes = []
@@ -130,21 +127,3 @@ def _measured(
 
 def _timed(model: Model, chunks: "list[_native.Chunk]") -> Timed:
     return Timed("", lambda: predict(Predictor(model), chunks, lambda lines: None, path="").rows)
-
-
-def _first(chunks: "list[_native.Chunk]", rows: int) -> "list[_native.Chunk]":
-    out: list[_native.Chunk] = []
-    for chunk in chunks:
-        if rows <= 0:
-            break
-        out.append(chunk if chunk.rows <= rows else chunk.select(list(range(rows))))
-        rows -= chunk.rows
-    return out
-
-
-def _unlabelled(chunk: _native.Chunk) -> _native.Chunk:
-    if chunk.leading_count == 1:
-        return chunk
-    return _native.Chunk.from_csr(
-        np.zeros(chunk.rows), np.asarray(chunk.indptr), np.asarray(chunk.indices), np.asarray(chunk.values)
-    )
