@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from fastsvm_cli import __version__, _native
-from fastsvm_cli.benchmarks.tables import Row, tables
 from fastsvm_cli.comparisons.agreement import agreement
+from fastsvm_cli.console.terminal import Row, tables
 from fastsvm_cli.errors import FileError
 from fastsvm_cli.methods.approx.expansion import compile_maclaurin
 from fastsvm_cli.methods.training import libsvm_problem, train

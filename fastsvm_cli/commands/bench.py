@@ -8,11 +8,15 @@ from typing import TYPE_CHECKING, Any, TextIO
 import click
 
 from fastsvm_cli.console import options as shared
-from fastsvm_cli.console.file_checks import check_document, check_outputs
-from fastsvm_cli.console.option_types import LIMIT, POSITIVE, Integer, Share
-from fastsvm_cli.console.options import option
-from fastsvm_cli.console.plot import check_plot, plot_option
-from fastsvm_cli.console.scaling import read_scale_file, warn_of_scaling
+from fastsvm_cli.console.files import (
+    check_document,
+    check_outputs,
+    check_plot,
+    plot_option,
+    read_scale_file,
+    warn_of_scaling,
+)
+from fastsvm_cli.console.options import LIMIT, POSITIVE, Integer, Share, option
 
 if TYPE_CHECKING:
     from fastsvm_cli.benchmarks.bench_run import Bench, Case

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 import click
 
 from fastsvm_cli.console import options as shared
-from fastsvm_cli.console.file_checks import check_outputs, summary_stream
-from fastsvm_cli.console.option_types import Integer
-from fastsvm_cli.console.options import option
+from fastsvm_cli.console.files import check_outputs, summary_stream
+from fastsvm_cli.console.options import Integer, option
 from fastsvm_cli.export.targets import TARGETS, is_prefix
 
 if TYPE_CHECKING:
@@ -185,7 +184,7 @@ def command(**parsed):
 
 
 def _model(options: ExportOptions) -> "tuple[Model, bytes, str]":
-    from fastsvm_cli.console.scaling import embedded_scaling, read_range
+    from fastsvm_cli.console.files import embedded_scaling, read_range
     from fastsvm_cli.models import check_start, parse_model
     from fastsvm_cli.text.fingerprint import fingerprint
     from fastsvm_cli.text.read_rows import read_bytes

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 import click
 
 from fastsvm_cli.console import options as shared
-from fastsvm_cli.console.file_checks import check_inputs
-from fastsvm_cli.console.option_types import Count, Number, Share, ZeroOrOne
-from fastsvm_cli.console.options import option
+from fastsvm_cli.console.files import check_inputs
+from fastsvm_cli.console.options import Count, Number, Share, ZeroOrOne, option
 
 if TYPE_CHECKING:
     from fastsvm_cli._native import Prediction

@@ -7,7 +7,7 @@ from functools import partial
 
 import click
 
-from fastsvm_cli.console.file_checks import (
+from fastsvm_cli.console.files import (
     INDEX_VALUE,
     first_lines,
     has_pairs,

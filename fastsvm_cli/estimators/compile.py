@@ -12,7 +12,7 @@ import numpy as np
 from fastsvm_cli import _native
 from fastsvm_cli.comparisons.agreement import DOUBTFUL, agreement_with_exact, gain_in_doubt
 from fastsvm_cli.comparisons.budget import DEFAULT_BUDGET, Budget
-from fastsvm_cli.console.option_types import number
+from fastsvm_cli.console.options import number
 from fastsvm_cli.console.progress import Progress
 from fastsvm_cli.errors import ModelFormatError, in_python, warn
 from fastsvm_cli.estimators.attempts import Attempts

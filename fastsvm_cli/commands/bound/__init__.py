@@ -6,9 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from fastsvm_cli.console import options as shared
-from fastsvm_cli.console.file_checks import check_document, check_inputs
-from fastsvm_cli.console.plot import check_plot, plot_option
-from fastsvm_cli.console.scaling import warn_of_scaling
+from fastsvm_cli.console.files import check_document, check_inputs, check_plot, plot_option, warn_of_scaling
 
 if TYPE_CHECKING:
     from fastsvm_cli.commands.bound.report import Drawn

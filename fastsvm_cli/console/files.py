@@ -1,15 +1,23 @@
-"""Checks of file names before any work, and of the start of files."""
+"""Files of options: checks of names before any work, the start of files, range files, figures."""
 
 import re
 import sys
 from collections.abc import Iterable, Sequence
-from typing import TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 import click
+
+from fastsvm_cli.console.options import OUTPUT, Option
+
+if TYPE_CHECKING:
+    from fastsvm_cli.models.base import Model
+    from fastsvm_cli.models.embedded_scaling import EmbeddedScaling
+    from fastsvm_cli.text.scaling import Scaling
 
 #: Entry of a sparse row.
 INDEX_VALUE = re.compile(r"-?\d+:\S+")
 _START_BYTES = 4096  # text/read_rows.py's read_start reads at most these
+_KINDS = ("svg", "png", "pdf")  # of figures
 
 
 def check_files(output_file: str, *inputs: "str | None") -> None:
@@ -50,18 +58,6 @@ def check_inputs(*inputs: "str | None") -> None:
     for path in inputs:
         if path in ("-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0") and is_closed(0):
             raise FileError(path, "it is closed")
-
-
-def require_exists(path: str) -> None:
-    """Require a file; - is standard input."""
-    import os
-
-    from fastsvm_cli.errors import FileError
-
-    try:
-        path == "-" or os.stat(path)
-    except OSError as error:
-        raise FileError(path, error) from None
 
 
 def summary_stream(*output_files: "str | None") -> TextIO:
@@ -141,3 +137,91 @@ def start_of(path: str) -> "bytes | None":
 def without_last_field(line: str) -> str:
     """Drop the last field, which may be cut off."""
     return re.sub(r"[,;|\s][^,;|\s]*$", "", line)
+
+
+def read_scale_file(path: "str | None", labels_path: "str | None" = None) -> "Scaling | None":
+    """Read the files of --scale and --y-scale."""
+    if path is None:
+        return None
+    from fastsvm_cli.text.read_rows import read_bytes
+    from fastsvm_cli.text.scaling import parse_scaling, with_labels
+
+    scaling = parse_scaling(read_bytes(path), path)
+    return scaling if labels_path is None else with_labels(scaling, read_bytes(labels_path), labels_path)
+
+
+def warn_of_scaling(scaling: "Scaling | None", quiet: bool) -> None:
+    """Print svm-scale's warnings, after all rows."""
+    if scaling is not None and not quiet:
+        for line in scaling.warnings():
+            print(line, file=sys.stderr)
+
+
+def read_range(
+    path: "str | None", labels_path: "str | None", model: "Model | None", model_file: str
+) -> "Scaling | None":
+    """Read a range file that must fit the model (None: a density estimate)."""
+    scaling = read_scale_file(path, labels_path)
+    if scaling is not None:
+        from fastsvm_cli.models.embedded_scaling import check
+
+        check(scaling, model, model_file)
+    return scaling
+
+
+def embedded_scaling(scaling: "Scaling | None", model_file: str) -> "EmbeddedScaling | None":
+    """Return a scaling as a model embeds it, or None. model_file: for messages."""
+    if scaling is None:
+        return None
+    from fastsvm_cli.models.embedded_scaling import EmbeddedScaling
+
+    return EmbeddedScaling(scaling, model_file)
+
+
+def refuse_twice(scale_file: "str | None", model: "Model", model_file: str) -> None:
+    """Refuse --scale with a model of raw rows."""
+    if scale_file is None or model.raw_rows is None:
+        return
+    raise click.UsageError(f"{model_file} takes raw rows, {model.raw_rows}: give it no --scale.")
+
+
+def plot_option(words: str) -> Any:
+    """Return an option ``--plot FILE``."""
+    words_ = f"{words} (.svg, .png or .pdf; needs pip install 'fastsvm[plot]')."
+    return Option("--plot FILE", words_, group=OUTPUT)
+
+
+def check_plot(plot_file: "str | None") -> None:
+    """Load matplotlib, and require a known file type."""
+    if plot_file is None:
+        return
+    if not plot_file.endswith(tuple(f".{kind}" for kind in _KINDS)):
+        raise click.UsageError(f"--plot writes .svg, .png or .pdf, and '{plot_file}' is none of them.")
+    try:
+        _load_matplotlib()
+    except Exception:
+        raise click.ClickException("--plot needs matplotlib: pip install 'fastsvm[plot]'") from None
+
+
+def _load_matplotlib() -> None:
+    import logging
+    import os
+
+    # It reports an unwritable home directory, and its search for fonts.
+    logging.getLogger("matplotlib").setLevel(logging.ERROR)
+    before = os.environ.get("MPLCONFIGDIR")
+    import matplotlib  # noqa: F401
+
+    made = os.environ.get("MPLCONFIGDIR")
+    if made is None or made == before:
+        return
+    # A temporary folder, as the home directory is unwritable. matplotlib removes it at interpreter shutdown, which
+    # start.py skips.
+    from functools import partial
+    from shutil import rmtree
+
+    from fastsvm_cli.system import interruption
+
+    remove = partial(rmtree, made, ignore_errors=True)
+    interruption.add_undo(remove)
+    click.get_current_context().call_on_close(remove)
