@@ -12,7 +12,6 @@ from fastsvm_cli.console.files import (
     check_document,
     check_outputs,
     check_plot,
-    plot_option,
     read_scale_file,
     warn_of_scaling,
 )
@@ -102,7 +101,7 @@ class BenchOptions(shared.Options):
     #: MB
     max_size: float = option("--max-size MB", "Maximum size of a model of --try.", LIMIT, 64, group="Trials and times")
     as_json: bool = shared.json("Print everything as JSON instead of tables.")
-    plot_file: "str | None" = plot_option(
+    plot_file: "str | None" = shared.plot_option(
         "Figure of rows per second, end to end and in memory, against labels that differ"
     )
     scale_file: "str | None" = shared.scale(

@@ -3,11 +3,9 @@
 import re
 import sys
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, TextIO
 
 import click
-
-from fastsvm_cli.console.options import OUTPUT, Option
 
 if TYPE_CHECKING:
     from fastsvm_cli.models.base import Model
@@ -183,12 +181,6 @@ def refuse_twice(scale_file: "str | None", model: "Model", model_file: str) -> N
     if scale_file is None or model.raw_rows is None:
         return
     raise click.UsageError(f"{model_file} takes raw rows, {model.raw_rows}: give it no --scale.")
-
-
-def plot_option(words: str) -> Any:
-    """Return an option ``--plot FILE``."""
-    words_ = f"{words} (.svg, .png or .pdf; needs pip install 'fastsvm[plot]')."
-    return Option("--plot FILE", words_, group=OUTPUT)
 
 
 def check_plot(plot_file: "str | None") -> None:

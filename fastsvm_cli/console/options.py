@@ -437,6 +437,12 @@ def seed(words: str, group: str = "") -> Any:
     return Option("--seed S", words, Integer(0), 0, group=group)
 
 
+def plot_option(words: str) -> Any:
+    """Return an option ``--plot FILE``."""
+    words_ = f"{words} (.svg, .png or .pdf; needs pip install 'fastsvm[plot]')."
+    return Option("--plot FILE", words_, group=OUTPUT)
+
+
 def json(words: str) -> Any:
     """Return an option ``--json``."""
     return Option("--json", words, bool, group=OUTPUT)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from fastsvm_cli.console import options as shared
-from fastsvm_cli.console.files import check_document, check_inputs, check_plot, plot_option, warn_of_scaling
+from fastsvm_cli.console.files import check_document, check_inputs, check_plot, warn_of_scaling
 
 if TYPE_CHECKING:
     from fastsvm_cli.commands.bound.report import Drawn
@@ -17,7 +17,7 @@ class BoundOptions(shared.DataOptions):
 
     as_json: bool = shared.json("Print one JSON document on standard output.")
     quiet: bool = shared.quiet("Print no warnings or progress bar.")
-    plot_file: "str | None" = plot_option(
+    plot_file: "str | None" = shared.plot_option(
         "Figure of the share of rows proven, by degree and radius; needs one model and one data file"
     )
     data_or_model: "tuple[str, ...]" = shared.argument(nargs=-1)
