@@ -5,11 +5,11 @@ model that a sample shows to be over the budget, or few rows to be slower than a
 timed in a race.
 """
 
-import time
 from collections.abc import Callable, Iterator
 from copy import copy
 from math import inf
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from time import process_time
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -75,9 +75,9 @@ class FileRows:
         seconds: list[float] = []
         while not seconds or (sum(seconds) < _SHORT_FILE and len(seconds) < _READINGS):
             with threads_here(1):
-                start = time.process_time()
+                start = process_time()
                 chunks = list(read_chunks(path, scaling=scaling))
-                seconds.append(time.process_time() - start)
+                seconds.append(process_time() - start)
         self._rows = _native.Chunk.concatenate(chunks)
         self.count = self._rows.rows
         if not self.count:
@@ -155,16 +155,6 @@ class Entrant:
         self._some.predict(self.model, self.exact)
 
 
-class Clocks(NamedTuple):
-    """Clocks of a choice, in seconds: the process's for limits, the thread's for races. Tests replace them."""
-
-    process: "Callable[[], float]" = time.process_time
-    thread: "Callable[[], float]" = time.thread_time
-
-
-CLOCKS = Clocks()
-
-
 class _GivenUp(Exception):
     pass
 
@@ -190,12 +180,10 @@ class Choice:
         time_limit: float,
         max_bytes: float,
         on_progress: "Callable[[float, str], None]" = lambda share, words: None,
-        on_result: "Callable[[Entrant], None]" = lambda entrant: None,
-        clocks: Clocks = CLOCKS,
     ):
         self._source, self._rows, self.budget, self._max_bytes = source, rows, budget, max_bytes
-        self._on_progress, self._on_result, self._clocks = on_progress, on_result, clocks
-        self._begin, self.limit = clocks.process(), time_limit
+        self._on_progress = on_progress
+        self._begin, self.limit = process_time(), time_limit
         self.reading = rows.reading  # seconds a row
         self.exact = Entrant("exact model", source.model)
         self.entrants: list[Entrant] = []
@@ -205,7 +193,7 @@ class Choice:
     @property
     def spent(self) -> float:
         """Processor seconds since the beginning."""
-        return self._clocks.process() - self._begin
+        return process_time() - self._begin
 
     @property
     def exact_seconds(self) -> float:
@@ -226,7 +214,7 @@ class Choice:
         """Search, and return this."""
         rows, exact = self._rows, self.exact
         exact._rows = rows
-        exact.rough = warm_up(exact, rows.count, self._clocks.thread)
+        exact.rough = warm_up(exact, rows.count)
         self.longest = _TIMES_OF_JOB * _JOB_ROWS * (exact.rough + rows.reading)
         self.limit = min(self.limit, self.longest)
         most = max(_LEAST_ROWS, int(_OF_REFERENCE * self.limit / exact.rough))
@@ -248,7 +236,7 @@ class Choice:
             self.interrupted, self.waiting = stop, []
         inside = [each for each in self.entrants if each.within and not self._loses(each.rough)]
         if self.interrupted is None:
-            race([exact, *inside], self.limit * _OF_RACE, self._clocks.thread, keep=exact)
+            race([exact, *inside], self.limit * _OF_RACE, keep=exact)
         self.picked = self._pick(inside)
         for each in inside:
             if each is not self.picked:
@@ -313,7 +301,6 @@ class Choice:
         else:
             entrant.model, entrant.size, entrant.warning = compiled.model, compiled.size, compiled.warning
             self._compare(entrant)
-        self._on_result(entrant)
         return None if entrant.failed else entrant.within
 
     # ---- comparison
@@ -333,7 +320,7 @@ class Choice:
                     entrant.share, entrant.why = entrant.sample.share, "over the budget"
                     entrant.model = None
                     return
-            entrant.rough = warm_up(entrant, rows.count, self._clocks.thread)
+            entrant.rough = warm_up(entrant, rows.count)
             answers = self._reference if entrant.exact else rows.answers(model, False)
         except (FastsvmError, ValueError) as error:
             entrant.failed, entrant.why, entrant.model = True, str(error), None

@@ -120,7 +120,6 @@ def interleave(
     runs: int,
     most_seconds: float,
     on_begin: "Callable[[Timed, int], None]" = lambda case, round: None,
-    clock: "Callable[[], float]" = perf_counter,
 ) -> None:
     """Warm up cold cases, then run each `runs` times, in rounds.
 
@@ -138,9 +137,9 @@ def interleave(
                 continue
             on_begin(case, round)
             try:
-                start = clock()
+                start = perf_counter()
                 divisor = case.run()
-                whole = clock() - start
+                whole = perf_counter() - start
             except Exception as error:
                 case.failed = str(error) or type(error).__name__
                 continue
@@ -163,31 +162,26 @@ class Runner(Protocol):
         """Predict these rows."""
 
 
-def run_once(runner: Runner, count: int, clock: "Callable[[], float]" = thread_time, warm: bool = False) -> float:
+def run_once(runner: Runner, count: int, warm: bool = False) -> float:
     """Return one thread's processor seconds a row over `count` rows. warm: after an uncounted run."""
     runner.prepare(count)
     with threads_here(1):
         if warm:
             runner.run()
-        start = clock()
+        start = thread_time()
         runner.run()
-        return max(clock() - start, 1e-9) / count
+        return max(thread_time() - start, 1e-9) / count
 
 
-def warm_up(runner: Runner, rows: int, clock: "Callable[[], float]" = thread_time) -> float:
+def warm_up(runner: Runner, rows: int) -> float:
     """Time a few rows, choose the rows of a run, and return rough seconds a row."""
     few = min(rows, _LEAST_ROWS)
-    seconds = min(run_once(runner, few, clock) for _ in range(2))
+    seconds = min(run_once(runner, few) for _ in range(2))
     runner.count = max(few, min(rows, int(_RUN_SECONDS / seconds)))
-    return min(run_once(runner, runner.count, clock) for _ in range(2))
+    return min(run_once(runner, runner.count) for _ in range(2))
 
 
-def race(
-    runners: "Sequence[Runner]",
-    seconds: float,
-    clock: "Callable[[], float]" = thread_time,
-    keep: "Runner | None" = None,
-) -> None:
+def race(runners: "Sequence[Runner]", seconds: float, keep: "Runner | None" = None) -> None:
     """Time models that `warm_up` has prepared, until one is the fastest, or about `seconds` are spent. `keep` stays."""
     left, rounds, spent = list(runners), _FIRST_ROUNDS, 0.0
     done = 0
@@ -195,7 +189,7 @@ def race(
         for _ in range(rounds):
             for each in left:
                 short = len(each.timings) > 0 and each.timings.median * each.count < _SHORT_SECONDS
-                taken = run_once(each, each.count, clock, short)
+                taken = run_once(each, each.count, short)
                 each.timings.seconds.append(taken)
                 spent += taken * each.count
         done += rounds
