@@ -136,12 +136,7 @@ def record(bench: Bench, case: Case) -> dict:
         out[key] = {
             "unit": "seconds" if clock == END_TO_END else "seconds per row",
             "runs": timings.seconds,
-            "median": timings.median,
-            "mean": timings.mean,
-            "deviation": timings.deviation,
-            "spread": timings.spread,
-            "least": timings.least,
-            "most": timings.most,
+            **timings.statistics(),
             "interval_95": timings.interval_95,
             "rows_per_second": rows / timings.median if case.role != "start-up" else None,
             "speed_up": faster[0] if faster else None,

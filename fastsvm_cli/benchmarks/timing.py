@@ -40,16 +40,6 @@ class Timings:
         return median(self.seconds)
 
     @property
-    def mean(self) -> float:
-        """Mean seconds."""
-        return mean(self.seconds)
-
-    @property
-    def deviation(self) -> float:
-        """Standard deviation; 0 for one run."""
-        return stdev(self.seconds) if len(self.seconds) > 1 else 0.0
-
-    @property
     def spread(self) -> float:
         """Median absolute deviation times 1.4826: a robust standard deviation."""
         middle = self.median
@@ -68,15 +58,16 @@ class Timings:
             outside += 2 * comb(n, cut) / 2**n
         return runs[cut], runs[n - 1 - cut]
 
-    @property
-    def least(self) -> float:
-        """Seconds of the fastest run."""
-        return min(self.seconds)
-
-    @property
-    def most(self) -> float:
-        """Seconds of the slowest run."""
-        return max(self.seconds)
+    def statistics(self) -> "dict[str, float]":
+        """Return the statistics of the seconds by name. deviation: standard deviation, 0 for one run."""
+        return {
+            "median": self.median,
+            "mean": mean(self.seconds),
+            "deviation": stdev(self.seconds) if len(self.seconds) > 1 else 0.0,
+            "spread": self.spread,
+            "least": min(self.seconds),
+            "most": max(self.seconds),
+        }
 
 
 def speed_up(reference: Timings, other: Timings) -> "tuple[float, float]":
@@ -110,7 +101,7 @@ def seconds_left(cases: "list[Timed]", runs: int, most_seconds: float) -> "float
             continue
         if case.warm_up is None or case.first is None or not len(case.timings):
             return None
-        run = case.timings.least * case.warm_up / case.first  # times the divisor
+        run = min(case.timings.seconds) * case.warm_up / case.first  # times the divisor
         left += run * (case.planned(runs, most_seconds) - len(case.timings))
     return left
 

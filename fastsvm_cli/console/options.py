@@ -72,8 +72,7 @@ class _Range(click.ParamType):
 
     def _expected(self) -> str:
         if self.max is not None:
-            between = f"above {self.min:g}, up to" if self.min_open else f"from {self.min:g} to"
-            return f"a {self.kind} {between} {self.max:g}"
+            return f"a {self.kind} from {self.min:g} to {self.max:g}"
         return f"a {self.kind} above {self.min:g}" if self.min_open else f"a {self.kind} of {self.min:g} or more"
 
 
@@ -84,14 +83,12 @@ class Integer(_Range, click.IntRange):
 
 
 class Number(_Range, click.FloatRange):
-    """Number of at least or, with min_open, above `least`; at most `most`. endless: infinity is allowed."""
+    """Number of at least or, with min_open, above `least`. endless: infinity is allowed."""
 
     kind = "number"
 
-    def __init__(
-        self, least: float, most: "float | None" = None, *, min_open: bool = False, endless: bool = False
-    ) -> None:
-        super().__init__(least, most, min_open)
+    def __init__(self, least: float, *, min_open: bool = False, endless: bool = False) -> None:
+        super().__init__(least, None, min_open)
         self._endless = endless
 
     def convert(self, value: Any, parameter: "click.Parameter | None", context: "click.Context | None") -> float:

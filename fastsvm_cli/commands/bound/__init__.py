@@ -98,18 +98,5 @@ def _draw(drawn: "list[Drawn]", pair: dict, plot_file: str) -> None:
     from fastsvm_cli.figures.bound import Proven, draw
     from fastsvm_cli.figures.style import write
 
-    found = [
-        Proven(
-            words=each.words,
-            degree=each.degree,
-            size=each.size,
-            rows=each.seen.rows,
-            proven=None if each.seen.model.header.regression else each.seen.proven,
-            curve=each.seen.curve(),
-            median=each.seen.quantile(0.5),
-            upper=each.seen.quantile(0.95),
-        )
-        for each in drawn
-    ]
     names = [os.path.basename(pair[name]) if pair[name] != "-" else "standard input" for name in ("data", "model")]
-    write(draw(names[0], names[1], found), plot_file)
+    write(draw(names[0], names[1], [Proven.of(*each) for each in drawn]), plot_file)
