@@ -114,9 +114,8 @@ def as_table(
     title = f"{data_file}: {len(splits)} splits, gamma {gamma:g}, C {cost:g}, expansion of degree {degree}"
     heads = ("split", "rows", "support vectors", "exact", "compiled", "labels that differ")
     rows = [Row(str(at), _cells(split, str(split.vectors))) for at, split in enumerate(splits, 1)]
-    return tables(
-        heads, [*rows, Row("all", _cells(_whole(splits), ""))], [(title, range(5))], 80, ascii_only=ascii_only
-    )
+    rows.append(Row("all", _cells(_whole(splits), "")))
+    return tables(heads, rows, [(title, range(5))], 80, ascii_only=ascii_only)
 
 
 def _cells(split: Split, vectors: str) -> "list[str]":
