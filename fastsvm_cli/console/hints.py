@@ -306,10 +306,9 @@ def _spellings(parameters: "list[click.Parameter]") -> "list[str]":
 
 
 def _others(context: click.Context) -> "dict[str, list[str]]":
-    group = context.parent.command if context.parent is not None else None
-    if context.parent is None or not isinstance(group, click.Group):
-        return {}
-    found = {name: group.get_command(context.parent, name) for name in group.list_commands(context.parent)}
+    parent = context.parent
+    assert parent is not None and isinstance(parent.command, click.Group)
+    found = {name: parent.command.get_command(parent, name) for name in parent.command.list_commands(parent)}
     return {
         name: _spellings(each.params)
         for name, each in found.items()
