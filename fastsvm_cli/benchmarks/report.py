@@ -16,7 +16,7 @@ from fastsvm_cli.console.terminal import Row as TableRow
 from fastsvm_cli.errors import FastsvmError
 from fastsvm_cli.prediction.scores import summary_values
 from fastsvm_cli.text.fingerprint import fingerprint
-from fastsvm_cli.text.numbers import digits, finite, json_document, size_text
+from fastsvm_cli.text.numbers import digits, finite, size_text
 from fastsvm_cli.text.read_rows import read_bytes
 
 #: Columns of a case, after those of its name.
@@ -200,11 +200,6 @@ def document(bench: Bench, machine: dict, picked: "Case | None", concluded: Conc
         "cases": [record(bench, case) for case in bench.cases],
     }
     return finite(found)
-
-
-def as_json(bench: Bench, machine: dict, picked: "Case | None", concluded: Conclusion) -> str:
-    """Return the JSON document of a benchmark."""
-    return json_document(document(bench, machine, picked, concluded), 1)
 
 
 def shown(

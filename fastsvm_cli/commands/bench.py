@@ -237,6 +237,7 @@ def _compare(options: BenchOptions) -> None:
     from fastsvm_cli.errors import MissingPackageError
     from fastsvm_cli.methods.training import load_libsvm
     from fastsvm_cli.system.interruption import raising, temporary_folder
+    from fastsvm_cli.text.numbers import json_document
 
     scaling = read_scale_file(options.scale_file)
     machine = environment.describe(options.threads)
@@ -274,7 +275,7 @@ def _compare(options: BenchOptions) -> None:
         if interrupted is None:
             concluded = conclusion(bench, picked, options.rule)
         if options.as_json:
-            print(report.as_json(bench, machine, picked, concluded))
+            print(json_document(report.document(bench, machine, picked, concluded), 1))
         if not options.as_json or options.budget is not None:
             _print_conclusion(concluded, sys.stderr if options.as_json else sys.stdout)
         if not options.as_json:

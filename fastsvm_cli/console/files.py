@@ -71,11 +71,15 @@ def leading_comments(lines: "list[str]") -> int:
     return next((at for at, line in enumerate(lines) if not line.lstrip().startswith("#")), len(lines))
 
 
+def first_row(path: str) -> str:
+    """Return a file's first row, after comment lines; "" without one."""
+    lines = first_lines(path) or []
+    return next(iter(lines[leading_comments(lines) :]), "")
+
+
 def has_pairs(path: str) -> bool:
     """Return whether a file's first row has index:value pairs."""
-    lines = first_lines(path) or []
-    lines = lines[leading_comments(lines) :]
-    return bool(lines) and any(map(INDEX_VALUE.fullmatch, lines[0].split()))
+    return any(map(INDEX_VALUE.fullmatch, first_row(path).split()))
 
 
 def check_model_output(path: str, *sources: "str | None") -> None:

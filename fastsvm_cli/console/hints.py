@@ -10,6 +10,7 @@ import click
 from fastsvm_cli.console.files import (
     INDEX_VALUE,
     first_lines,
+    first_row,
     has_pairs,
     is_compiled,
     is_model,
@@ -246,9 +247,7 @@ def _is_number(word: str) -> bool:
 
 
 def _is_data(path: str) -> bool:
-    lines = first_lines(path) or []
-    lines = lines[leading_comments(lines) :]
-    return has_pairs(path) or (bool(lines) and _delimiter(lines[0]) is not None)
+    return has_pairs(path) or _delimiter(first_row(path)) is not None
 
 
 def _is_trainable(path: str) -> bool:

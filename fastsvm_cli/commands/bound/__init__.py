@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from fastsvm_cli.console import options as shared
-from fastsvm_cli.console.files import check_document, check_inputs, check_plot, warn_of_scaling
+from fastsvm_cli.console.files import check_document, check_inputs, check_outputs, check_plot, warn_of_scaling
 
 if TYPE_CHECKING:
     from fastsvm_cli.commands.bound.report import Drawn
@@ -67,14 +67,13 @@ def command(**parsed):
     exact model on up to 4,000 evenly spread rows of the data file or, without one, on support vectors.
     """
     from fastsvm_cli.console.progress import Progress
-    from fastsvm_cli.text.output import check_output
 
     options = BoundOptions(**parsed)
     inputs = (*options.data_or_model, options.scale_file)
+    outputs = [] if options.plot_file is None else [options.plot_file]
     check_inputs(*inputs)
-    if options.plot_file is not None:
-        check_output(options.plot_file, inputs)
-    check_document(inputs, [options.plot_file] if options.plot_file is not None else [])
+    check_outputs(outputs, *inputs)
+    check_document(inputs, outputs)
 
     from fastsvm_cli.commands.bound.report import Reading, bound_report  # imports numpy
     from fastsvm_cli.commands.bound.screen import advise, show_report
