@@ -47,6 +47,14 @@ class _Lazy(click.Group):
         return import_module(f"fastsvm_cli.commands.{name}").command
 
 
+#: Completion script of each shell in the installed share/; scripts/make_shell_files.py makes them.
+COMPLETIONS = {
+    "bash": "bash-completion/completions/fastsvm",
+    "zsh": "zsh/site-functions/_fastsvm",
+    "fish": "fish/vendor_completions.d/fastsvm.fish",
+}
+
+
 #: Packages that a broken installation may lack.
 _REQUIRED = ("numpy", "scipy", "rich")
 
@@ -81,9 +89,7 @@ def main(failure: "Exception | None" = None) -> None:
     warnings.showwarning = _show_warning
     try:
         if "_FASTSVM_COMPLETE" in os.environ:
-            from fastsvm_cli.console.completion import requested_script
-
-            print(requested_script(fastsvm, os.environ["_FASTSVM_COMPLETE"]), end="")
+            print(_completion(os.environ["_FASTSVM_COMPLETE"]), end="")
             sys.exit(_flush(0))
         # click's own main() would fail when the reader closes the pipe.
         with fastsvm.make_context("fastsvm", sys.argv[1:], obj=failure) as context:
@@ -119,6 +125,22 @@ def main(failure: "Exception | None" = None) -> None:
         print(f"Error: {error}", file=sys.stderr)
         code = 2
     sys.exit(_flush(code))
+
+
+def _completion(wish: str) -> str:
+    """Return the script that e.g. bash_source requests."""
+    shell, _, what = wish.partition("_")
+    if shell not in COMPLETIONS or what != "source":
+        expected = ", ".join(f"{each}_source" for each in COMPLETIONS)
+        raise click.UsageError(f"_FASTSVM_COMPLETE is '{wish}', expected one of {expected}.")
+    own = os.path.dirname(os.path.dirname(os.path.realpath(sys.argv[0])))  # of bin/fastsvm
+    paths = [os.path.join(folder, "share", COMPLETIONS[shell]) for folder in (own, sys.prefix)]
+    path = next(filter(os.path.exists, paths), paths[0])
+    try:
+        with open(path) as file:
+            return file.read()
+    except OSError as error:
+        raise FileError(path, error) from None
 
 
 def _flush(code: int) -> int:

@@ -24,7 +24,7 @@ import time
 from tables import markdown
 
 from fastsvm_cli import _native
-from fastsvm_cli.benchmarks.chooser import Choosing, Entrant, FileRows
+from fastsvm_cli.benchmarks.chooser import Choice, Entrant, FileRows
 from fastsvm_cli.benchmarks.timing import factor, race, warm_up
 from fastsvm_cli.comparisons.budget import Budget
 from fastsvm_cli.comparisons.changed import Changed
@@ -101,7 +101,7 @@ def measure(path, options, folder):
             parts.append(FileRows(str(file), source.model))
         pick, judge = parts
         wall, begin = time.perf_counter(), time.process_time()
-        choice = Choosing(source, pick, Budget(budget), time_limit=TIME_LIMIT, max_bytes=MOST_BYTES).run()
+        choice = Choice(source, pick, Budget(budget), time_limit=TIME_LIMIT, max_bytes=MOST_BYTES).run()
         out = {
             "model": path.stem,
             "halves": seed,

@@ -12,7 +12,7 @@ import time
 
 from fastsvm_cli._native import Chunk
 from fastsvm_cli.comparisons.agreement import agreement
-from fastsvm_cli.console.option_types import FRACTION
+from fastsvm_cli.console.options import FRACTION
 from fastsvm_cli.methods.reduce.target import reduce_to
 from fastsvm_cli.models import load_model
 from fastsvm_cli.text.read_rows import read_chunks

@@ -265,11 +265,10 @@ class Bench:
         clock: str,
         runs: int,
         most_seconds: float,
-        on_run: "Callable",
-        on_begin: "Callable[[Timed, int], None]" = lambda case, round: None,
+        on_begin: "Callable[[Timed, int], None]",
     ) -> None:
         """Time the cases in turn by a clock; other arguments: as in timing.interleave."""
-        interleave(self.timed(cases, clock), runs, most_seconds, on_run, on_begin)
+        interleave(self.timed(cases, clock), runs, most_seconds, on_begin)
         if clock == END_TO_END:
             self.compare_outputs()
         self.take_failures()

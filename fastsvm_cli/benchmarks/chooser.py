@@ -5,11 +5,11 @@ model that a sample shows to be over the budget, or few rows to be slower than a
 timed in a race.
 """
 
-import time
 from collections.abc import Callable, Iterator
 from copy import copy
 from math import inf
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from time import process_time
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -75,9 +75,9 @@ class FileRows:
         seconds: list[float] = []
         while not seconds or (sum(seconds) < _SHORT_FILE and len(seconds) < _READINGS):
             with threads_here(1):
-                start = time.process_time()
+                start = process_time()
                 chunks = list(read_chunks(path, scaling=scaling))
-                seconds.append(time.process_time() - start)
+                seconds.append(process_time() - start)
         self._rows = _native.Chunk.concatenate(chunks)
         self.count = self._rows.rows
         if not self.count:
@@ -155,20 +155,45 @@ class Entrant:
         self._some.predict(self.model, self.exact)
 
 
-class Choice(NamedTuple):
-    """Result of a choice."""
+class _GivenUp(Exception):
+    pass
 
-    exact: Entrant
-    entrants: "list[Entrant]"  # without `exact`, in order of trying
+
+class Choice:
+    """A search for the fastest model within a budget, and its result. time_limit: processor seconds.
+
+    exact, entrants: the models, the latter in order of trying. After `run`: picked; waiting, the attempts without time;
+    rows, compared on; seconds spent, limit, and longest, the seconds possible; interrupted, by what.
+    """
+
     picked: Entrant
-    waiting: "list[Attempt]"  # those without time
-    budget: Budget
     rows: int
-    reading: float  # seconds a row
-    seconds: float  # of the processor, spent
-    limit: float  # seconds permitted
-    longest: float = inf  # seconds possible
-    interrupted: "KeyboardInterrupt | None" = None
+    seconds: float
+    longest: float
+
+    def __init__(
+        self,
+        source: "SourceModel",
+        rows: Rows,
+        budget: Budget,
+        *,
+        time_limit: float,
+        max_bytes: float,
+        on_progress: "Callable[[float, str], None]" = lambda share, words: None,
+    ):
+        self._source, self._rows, self.budget, self._max_bytes = source, rows, budget, max_bytes
+        self._on_progress = on_progress
+        self._begin, self.limit = process_time(), time_limit
+        self.reading = rows.reading  # seconds a row
+        self.exact = Entrant("exact model", source.model)
+        self.entrants: list[Entrant] = []
+        self.waiting: list[Attempt] = []
+        self.interrupted: KeyboardInterrupt | None = None
+
+    @property
+    def spent(self) -> float:
+        """Processor seconds since the beginning."""
+        return process_time() - self._begin
 
     @property
     def exact_seconds(self) -> float:
@@ -185,114 +210,60 @@ class Choice(NamedTuple):
             None if entrant.rough == inf else ((self.exact.rough + self.reading) / (entrant.rough + self.reading), inf)
         )
 
-
-class Clocks(NamedTuple):
-    """Clocks of a choice, in seconds: the process's for limits, the thread's for races. Tests replace them."""
-
-    process: "Callable[[], float]" = time.process_time
-    thread: "Callable[[], float]" = time.thread_time
-
-
-CLOCKS = Clocks()
-
-
-class _GivenUp(Exception):
-    pass
-
-
-class Choosing:
-    """A search for the fastest model within a budget. time_limit: processor seconds."""
-
-    def __init__(
-        self,
-        source: "SourceModel",
-        rows: Rows,
-        budget: Budget,
-        *,
-        time_limit: float,
-        max_bytes: float,
-        on_progress: "Callable[[float, str], None]" = lambda share, words: None,
-        on_result: "Callable[[Entrant], None]" = lambda entrant: None,
-        clocks: Clocks = CLOCKS,
-    ):
-        self._source, self._rows, self._budget, self._max_bytes = source, rows, budget, max_bytes
-        self._on_progress, self._on_result, self._clocks = on_progress, on_result, clocks
-        self._begin, self._limit = clocks.process(), time_limit
-        self.exact = Entrant("exact model", source.model)
-        self.entrants: list[Entrant] = []
-
-    @property
-    def spent(self) -> float:
-        """Processor seconds since the beginning."""
-        return self._clocks.process() - self._begin
-
-    def run(self) -> Choice:
-        """Search, and return the choice."""
+    def run(self) -> "Choice":
+        """Search, and return this."""
         rows, exact = self._rows, self.exact
         exact._rows = rows
-        exact.rough = warm_up(exact, rows.count, self._clocks.thread)
-        longest = _TIMES_OF_JOB * _JOB_ROWS * (exact.rough + rows.reading)
-        self._limit = min(self._limit, longest)
-        most = max(_LEAST_ROWS, int(_OF_REFERENCE * self._limit / exact.rough))
+        exact.rough = warm_up(exact, rows.count)
+        self.longest = _TIMES_OF_JOB * _JOB_ROWS * (exact.rough + rows.reading)
+        self.limit = min(self.limit, self.longest)
+        most = max(_LEAST_ROWS, int(_OF_REFERENCE * self.limit / exact.rough))
         if most < rows.count:
             drawn = np.random.default_rng(0).choice(rows.count, most, replace=False)
             self._rows = rows = rows.sample(np.sort(drawn).tolist())
             exact._rows, exact._some = rows, None
+        self.rows, self.reading = rows.count, rows.reading
         self._reference = rows.answers(self._source.model, False)
         self._spread, self._size = 0.0, 0.0
         if self._source.model.header.regression:
             self._spread, self._size = float(np.std(self._reference)), abs(float(self._reference[0]))
         exact.share, exact.upper, exact.within = 0.0, 0.0, True
         exact.changed, exact.facts = self._changed(np.zeros(rows.count, bool), None), facts_of(self._source.model)
-        interrupted, waiting = None, []
         try:
-            waiting = self._search()
+            self._search()
             self._on_progress(1.0, "the last race")
         except KeyboardInterrupt as stop:
-            interrupted = stop
+            self.interrupted, self.waiting = stop, []
         inside = [each for each in self.entrants if each.within and not self._loses(each.rough)]
-        if interrupted is None:
-            race([exact, *inside], self._limit * _OF_RACE, self._clocks.thread, keep=exact)
-        picked = self._pick(inside)
+        if self.interrupted is None:
+            race([exact, *inside], self.limit * _OF_RACE, keep=exact)
+        self.picked = self._pick(inside)
         for each in inside:
-            if each is not picked:
+            if each is not self.picked:
                 each.why = "slower, or as fast with more labels that differ"
-        return Choice(
-            exact,
-            self.entrants,
-            picked,
-            waiting,
-            self._budget,
-            rows.count,
-            rows.reading,
-            self.spent,
-            self._limit,
-            longest,
-            interrupted,
-        )
+        self.seconds = self.spent
+        return self
 
     # ---- attempts
 
-    def _search(self) -> "list[Attempt]":
+    def _search(self) -> None:
         model = self._source.model
         if refused_by_all(model) is not None:
-            return []
-        setting = Setting(self._budget, gamma_ratio(model), self._rows.count, self._max_bytes)
+            return
+        setting = Setting(self.budget, gamma_ratio(model), self._rows.count, self._max_bytes)
         searches = [each.search(model, setting) for each in methods() if each.reason_against(model) is None]
         proposals = [(search, attempt) for search in searches for attempt in _next(search)]
-        waiting: list[Attempt] = []
         while proposals:
             at = min(range(len(proposals)), key=lambda at: (proposals[at][1].rank, proposals[at][1].seconds))
             search, attempt = proposals.pop(at)
-            left = (1 - _OF_RACE) * self._limit - self.spent
+            left = (1 - _OF_RACE) * self.limit - self.spent
             if attempt.seconds > _OF_REST * left and attempt.skipped is None:
                 if not self._cannot_win(attempt):
-                    waiting.append(attempt)
+                    self.waiting.append(attempt)
                 result = None
             else:
                 result = self._try(attempt, left)
             proposals += [(search, each) for each in _next(search, result)]
-        return waiting
 
     def _cannot_win(self, attempt: Attempt) -> bool:
         return self._loses(self.exact.rough / attempt.gain)
@@ -308,13 +279,13 @@ class Choosing:
             return None
         if self._cannot_win(attempt):
             return None
-        self._on_progress(min(1.0, self.spent / self._limit), attempt.name)
+        self._on_progress(min(1.0, self.spent / self.limit), attempt.name)
         begin = self.spent
 
         def watch(share: float, words: str = "") -> None:
             if self.spent - begin > left:
                 raise _GivenUp
-            self._on_progress(min(1.0, self.spent / self._limit), attempt.name)
+            self._on_progress(min(1.0, self.spent / self.limit), attempt.name)
 
         given = {**attempt.options, **({"data": [self._rows.chunk()]} if attempt.calibrated else {})}
         try:
@@ -330,7 +301,6 @@ class Choosing:
         else:
             entrant.model, entrant.size, entrant.warning = compiled.model, compiled.size, compiled.warning
             self._compare(entrant)
-        self._on_result(entrant)
         return None if entrant.failed else entrant.within
 
     # ---- comparison
@@ -346,11 +316,11 @@ class Choosing:
                 differ = rows.answers(model, False, drawn.tolist()) != self._reference[drawn]
                 entrant.sample = self._changed(differ, drawn)
                 assert entrant.sample is not None
-                if self._budget.surely_exceeded(entrant.sample):
+                if self.budget.surely_exceeded(entrant.sample):
                     entrant.share, entrant.why = entrant.sample.share, "over the budget"
                     entrant.model = None
                     return
-            entrant.rough = warm_up(entrant, rows.count, self._clocks.thread)
+            entrant.rough = warm_up(entrant, rows.count)
             answers = self._reference if entrant.exact else rows.answers(model, False)
         except (FastsvmError, ValueError) as error:
             entrant.failed, entrant.why, entrant.model = True, str(error), None
@@ -370,21 +340,21 @@ class Choosing:
             entrant.share, entrant.largest = (
                 share_of_spread(each, self._spread, self._size) for each in (rms, largest)
             )
-            entrant.within = entrant.share <= self._budget.share
+            entrant.within = entrant.share <= self.budget.share
         else:
             entrant.changed = changed = self._changed(answers != self._reference, None)
             assert changed is not None
             entrant.share, entrant.upper = changed.share, bound(changed.different, changed.rows)
-            entrant.within = self._budget.permits(changed)
+            entrant.within = self.budget.permits(changed)
             if entrant.exact:
                 entrant.upper = 0.0
             elif calibrated:  # the method has tested it; the fitted rows count here, too
                 entrant.upper = calibrated
-                entrant.within = not self._budget.surely_exceeded(changed)
+                entrant.within = not self.budget.surely_exceeded(changed)
         if entrant.model is not None and entrant.model.certified and not entrant.model.reduced:
             entrant.proven = self._rows.proven(entrant.model)
         if not entrant.within:
-            shown = entrant.share > self._budget.share or entrant.changed is None
+            shown = entrant.share > self.budget.share or entrant.changed is None
             entrant.why = "over the budget" if shown else "not shown to be within the budget"
 
     def _changed(self, differ: np.ndarray, numbers: "np.ndarray | None") -> "Changed | None":
@@ -395,12 +365,12 @@ class Choosing:
 
     def _loses(self, rough: float) -> bool:
         known = [each.rough for each in (self.exact, *self.entrants) if each.within and each.model is not None]
-        reading = self._rows.reading
+        reading = self.reading
         return reading + rough > _SURELY_SLOWER * (reading + min(known))
 
     def _pick(self, inside: "list[Entrant]") -> Entrant:
         # The exact model wins if it is as fast; among equals, the one that changes fewest labels.
-        reading = self._rows.reading
+        reading = self.reading
 
         def seconds(each: Entrant) -> float:
             return reading + (each.timings.median if len(each.timings) else each.rough)

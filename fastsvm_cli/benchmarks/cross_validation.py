@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from fastsvm_cli import __version__, _native
-from fastsvm_cli.benchmarks.tables import Row, tables
 from fastsvm_cli.comparisons.agreement import agreement
+from fastsvm_cli.console.terminal import Row, tables
 from fastsvm_cli.errors import FileError
 from fastsvm_cli.methods.approx.expansion import compile_maclaurin
 from fastsvm_cli.methods.training import libsvm_problem, train
@@ -93,15 +93,15 @@ def cross_validate(
 
 def as_json(data_file: str, splits: "list[Split]", setting: Setting) -> str:
     """Return the JSON document of the splits."""
-    exact, compiled, disagreement = _means(splits)
+    whole = _whole(splits)
     document = {
         "fastsvm": __version__,
         "data_file": data_file,
         **setting._asdict(),
         "splits": [split._asdict() for split in splits],
-        "exact": exact,
-        "compiled": compiled,
-        "disagreement": disagreement,
+        "exact": whole.exact,
+        "compiled": whole.compiled,
+        "disagreement": whole.disagreement,
     }
     return json_document(document, 1)
 
@@ -110,24 +110,20 @@ def as_table(
     data_file: str, splits: "list[Split]", setting: Setting, *, ascii_only: bool = False
 ) -> "list[Text | Table]":
     """Return the table of the splits, to print."""
-    exact, compiled, disagreement = _means(splits)
     gamma, cost, degree = setting
     title = f"{data_file}: {len(splits)} splits, gamma {gamma:g}, C {cost:g}, expansion of degree {degree}"
     heads = ("split", "rows", "support vectors", "exact", "compiled", "labels that differ")
-    rows = [Row(str(at), [str(split.rows), str(split.vectors), *_shares(split)]) for at, split in enumerate(splits, 1)]
-    whole = Split(sum(split.rows for split in splits), 0, exact, compiled, disagreement)
-    rows.append(Row("all", [str(whole.rows), "", *_shares(whole)]))
+    rows = [Row(str(at), _cells(split, str(split.vectors))) for at, split in enumerate(splits, 1)]
+    rows.append(Row("all", _cells(_whole(splits), "")))
     return tables(heads, rows, [(title, range(5))], 80, ascii_only=ascii_only)
 
 
-def _shares(split: Split) -> "tuple[str, str, str]":
-    return f"{100 * split.exact:.2f} %", f"{100 * split.compiled:.2f} %", f"{100 * split.disagreement:.3g} %"
+def _cells(split: Split, vectors: str) -> "list[str]":
+    shares = f"{100 * split.exact:.2f} %", f"{100 * split.compiled:.2f} %", f"{100 * split.disagreement:.3g} %"
+    return [str(split.rows), vectors, *shares]
 
 
-def _means(splits: "list[Split]") -> "tuple[float, float, float]":
+def _whole(splits: "list[Split]") -> Split:
     rows = sum(split.rows for split in splits)
-    exact, compiled, disagreement = (
-        sum(getattr(split, name) * split.rows for split in splits) / rows
-        for name in ("exact", "compiled", "disagreement")
-    )
-    return exact, compiled, disagreement
+    means = (sum(each[at] * each.rows for each in splits) / rows for at in (2, 3, 4))
+    return Split(rows, 0, *means)

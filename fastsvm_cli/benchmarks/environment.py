@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable, Sequence
 
 from fastsvm_cli import __version__, _native
+from fastsvm_cli.methods.training import libsvm_problem
 from fastsvm_cli.system.interruption import held
 from fastsvm_cli.system.platform import name_of, processor_name
 from fastsvm_cli.text.read_rows import select_rows
@@ -93,7 +94,7 @@ class LibsvmScoring:
     """LIBSVM's own prediction of the rows that `take` selects."""
 
     def __init__(self, path: str, chunks: "list[_native.Chunk]"):
-        from libsvm import svm
+        from libsvm.svm import gen_svm_nodearray, libsvm
         from libsvm.svmutil import svm_load_model
 
         with open(path, "rb") as file:
@@ -101,7 +102,7 @@ class LibsvmScoring:
                 raise ValueError("libsvm reads no compressed models")
             # libsvm-official takes only UTF-8 names.
             self._model = svm_load_model(name_of(file))
-        self._library, self._node, self._chunks = svm.libsvm, svm.svm_node, chunks
+        self._library, self._nodes, self._chunks = libsvm, gen_svm_nodearray, chunks
         if self._model is None:
             raise ValueError("libsvm-official cannot read this model")
         self._rows: list = []
@@ -110,15 +111,8 @@ class LibsvmScoring:
         """Select at most this many evenly spread rows."""
         total = sum(chunk.rows for chunk in self._chunks)
         count = min(total, most)
-        self._rows = []
-        for chunk in select_rows(self._chunks, [at * total // count for at in range(count)]):
-            starts, indices, values = chunk.indptr, chunk.indices, chunk.values
-            for row in range(chunk.rows):
-                nodes = (self._node * (starts[row + 1] - starts[row] + 1))()
-                for node, entry in zip(nodes, range(starts[row], starts[row + 1])):
-                    node.index, node.value = indices[entry], values[entry]
-                nodes[len(nodes) - 1].index = -1
-                self._rows.append(nodes)
+        _, rows = libsvm_problem(select_rows(self._chunks, [at * total // count for at in range(count)]))
+        self._rows = [self._nodes(row, isKernel=True)[0] for row in rows]  # which keeps zeros
 
     def __call__(self) -> int:
         """Predict the selected rows, and return their number."""

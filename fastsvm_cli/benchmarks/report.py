@@ -10,13 +10,13 @@ from rich.text import Text
 from fastsvm_cli.benchmarks.bench_run import CLOCKS, END_TO_END, SCORING, Bench, Case
 from fastsvm_cli.benchmarks.conclusion import Conclusion, label_text, pareto, regression_cells, short, unbeaten
 from fastsvm_cli.benchmarks.quality import upper_95
-from fastsvm_cli.benchmarks.tables import Group, printable, tables
-from fastsvm_cli.benchmarks.tables import Row as TableRow
 from fastsvm_cli.comparisons.changed import ClassRows
+from fastsvm_cli.console.terminal import Group, printable, tables
+from fastsvm_cli.console.terminal import Row as TableRow
 from fastsvm_cli.errors import FastsvmError
 from fastsvm_cli.prediction.scores import summary_values
 from fastsvm_cli.text.fingerprint import fingerprint
-from fastsvm_cli.text.numbers import digits, finite, json_document, size_text
+from fastsvm_cli.text.numbers import digits, finite, size_text
 from fastsvm_cli.text.read_rows import read_bytes
 
 #: Columns of a case, after those of its name.
@@ -136,12 +136,7 @@ def record(bench: Bench, case: Case) -> dict:
         out[key] = {
             "unit": "seconds" if clock == END_TO_END else "seconds per row",
             "runs": timings.seconds,
-            "median": timings.median,
-            "mean": timings.mean,
-            "deviation": timings.deviation,
-            "spread": timings.spread,
-            "least": timings.least,
-            "most": timings.most,
+            **timings.statistics(),
             "interval_95": timings.interval_95,
             "rows_per_second": rows / timings.median if case.role != "start-up" else None,
             "speed_up": faster[0] if faster else None,
@@ -205,11 +200,6 @@ def document(bench: Bench, machine: dict, picked: "Case | None", concluded: Conc
         "cases": [record(bench, case) for case in bench.cases],
     }
     return finite(found)
-
-
-def as_json(bench: Bench, machine: dict, picked: "Case | None", concluded: Conclusion) -> str:
-    """Return the JSON document of a benchmark."""
-    return json_document(document(bench, machine, picked, concluded), 1)
 
 
 def shown(

@@ -40,16 +40,6 @@ class Timings:
         return median(self.seconds)
 
     @property
-    def mean(self) -> float:
-        """Mean seconds."""
-        return mean(self.seconds)
-
-    @property
-    def deviation(self) -> float:
-        """Standard deviation; 0 for one run."""
-        return stdev(self.seconds) if len(self.seconds) > 1 else 0.0
-
-    @property
     def spread(self) -> float:
         """Median absolute deviation times 1.4826: a robust standard deviation."""
         middle = self.median
@@ -68,15 +58,16 @@ class Timings:
             outside += 2 * comb(n, cut) / 2**n
         return runs[cut], runs[n - 1 - cut]
 
-    @property
-    def least(self) -> float:
-        """Seconds of the fastest run."""
-        return min(self.seconds)
-
-    @property
-    def most(self) -> float:
-        """Seconds of the slowest run."""
-        return max(self.seconds)
+    def statistics(self) -> "dict[str, float]":
+        """Return the statistics of the seconds by name. deviation: standard deviation, 0 for one run."""
+        return {
+            "median": self.median,
+            "mean": mean(self.seconds),
+            "deviation": stdev(self.seconds) if len(self.seconds) > 1 else 0.0,
+            "spread": self.spread,
+            "least": min(self.seconds),
+            "most": max(self.seconds),
+        }
 
 
 def speed_up(reference: Timings, other: Timings) -> "tuple[float, float]":
@@ -110,7 +101,7 @@ def seconds_left(cases: "list[Timed]", runs: int, most_seconds: float) -> "float
             continue
         if case.warm_up is None or case.first is None or not len(case.timings):
             return None
-        run = case.timings.least * case.warm_up / case.first  # times the divisor
+        run = min(case.timings.seconds) * case.warm_up / case.first  # times the divisor
         left += run * (case.planned(runs, most_seconds) - len(case.timings))
     return left
 
@@ -119,9 +110,7 @@ def interleave(
     cases: "list[Timed]",
     runs: int,
     most_seconds: float,
-    on_run: "Callable[[Timed, int, float], None]" = lambda case, round, seconds: None,
     on_begin: "Callable[[Timed, int], None]" = lambda case, round: None,
-    clock: "Callable[[], float]" = perf_counter,
 ) -> None:
     """Warm up cold cases, then run each `runs` times, in rounds.
 
@@ -139,9 +128,9 @@ def interleave(
                 continue
             on_begin(case, round)
             try:
-                start = clock()
+                start = perf_counter()
                 divisor = case.run()
-                whole = clock() - start
+                whole = perf_counter() - start
             except Exception as error:
                 case.failed = str(error) or type(error).__name__
                 continue
@@ -149,7 +138,6 @@ def interleave(
                 case.warm_up, case.first = whole, whole / divisor
             else:
                 case.timings.seconds.append(whole / divisor)
-            on_run(case, round, whole / divisor)
 
 
 class Runner(Protocol):
@@ -165,31 +153,26 @@ class Runner(Protocol):
         """Predict these rows."""
 
 
-def run_once(runner: Runner, count: int, clock: "Callable[[], float]" = thread_time, warm: bool = False) -> float:
+def run_once(runner: Runner, count: int, warm: bool = False) -> float:
     """Return one thread's processor seconds a row over `count` rows. warm: after an uncounted run."""
     runner.prepare(count)
     with threads_here(1):
         if warm:
             runner.run()
-        start = clock()
+        start = thread_time()
         runner.run()
-        return max(clock() - start, 1e-9) / count
+        return max(thread_time() - start, 1e-9) / count
 
 
-def warm_up(runner: Runner, rows: int, clock: "Callable[[], float]" = thread_time) -> float:
+def warm_up(runner: Runner, rows: int) -> float:
     """Time a few rows, choose the rows of a run, and return rough seconds a row."""
     few = min(rows, _LEAST_ROWS)
-    seconds = min(run_once(runner, few, clock) for _ in range(2))
+    seconds = min(run_once(runner, few) for _ in range(2))
     runner.count = max(few, min(rows, int(_RUN_SECONDS / seconds)))
-    return min(run_once(runner, runner.count, clock) for _ in range(2))
+    return min(run_once(runner, runner.count) for _ in range(2))
 
 
-def race(
-    runners: "Sequence[Runner]",
-    seconds: float,
-    clock: "Callable[[], float]" = thread_time,
-    keep: "Runner | None" = None,
-) -> None:
+def race(runners: "Sequence[Runner]", seconds: float, keep: "Runner | None" = None) -> None:
     """Time models that `warm_up` has prepared, until one is the fastest, or about `seconds` are spent. `keep` stays."""
     left, rounds, spent = list(runners), _FIRST_ROUNDS, 0.0
     done = 0
@@ -197,7 +180,7 @@ def race(
         for _ in range(rounds):
             for each in left:
                 short = len(each.timings) > 0 and each.timings.median * each.count < _SHORT_SECONDS
-                taken = run_once(each, each.count, clock, short)
+                taken = run_once(each, each.count, short)
                 each.timings.seconds.append(taken)
                 spent += taken * each.count
         done += rounds

@@ -26,7 +26,7 @@ class Job:
 
     Each process reads the models once.
 
-    options: by their names in commands/predict/options.py. contents: of the files but the rows, decompressed, by path.
+    options: by their names in commands/predict.py. contents: of the files but the rows, decompressed, by path.
     out: URL of OUT_DIR; shown: its name in messages. made_with: what determines the output besides the rows. threads:
     per block. fields: numbers of a dense row, as Position counts them, or -1. run: identity in the manifest.
     """

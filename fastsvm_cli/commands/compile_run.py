@@ -17,7 +17,7 @@ class CompileRun(Run):
     @property
     def report(self) -> "TextIO":
         """Stream of the summary."""
-        from fastsvm_cli.console.file_checks import summary_stream
+        from fastsvm_cli.console.files import summary_stream
 
         return summary_stream(self.options.output_file)
 
@@ -64,8 +64,8 @@ class CompileRun(Run):
 
 def run_command(method: "Method", parsed: "dict[str, Any]") -> CompileRun:
     """Run a method's command up to its summary. parsed: click's values."""
+    from fastsvm_cli.console.files import warn_of_scaling
     from fastsvm_cli.console.progress import Progress
-    from fastsvm_cli.console.scaling import warn_of_scaling
     from fastsvm_cli.text.output import Output
 
     options = method.Options(**parsed)

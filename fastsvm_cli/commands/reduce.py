@@ -126,10 +126,9 @@ def _tell_of_unknown(run: CompileRun, folding: "ScalingToFold") -> None:
 def _draw(run: CompileRun) -> None:
     from os.path import basename
 
-    from fastsvm_cli.benchmarks.sizes import measure_sizes
     from fastsvm_cli.console.progress import Progress
     from fastsvm_cli.errors import ModelFormatError
-    from fastsvm_cli.figures.reduce import draw
+    from fastsvm_cli.figures.reduce import draw, measure_sizes
     from fastsvm_cli.figures.style import write
 
     options, reduced = run.options, run.made.model

@@ -99,13 +99,9 @@ def _paragraphs(words: str) -> "list[str | list[str]]":
 
 def value_name(option: click.Option) -> str:
     """Return the name of an option's value in help pages."""
-    if option.metavar is not None:
-        return option.metavar
     if isinstance(option.type, click.Choice):
         return "|".join(map(str, option.type.choices))
-    if isinstance(option.type, (click.types.IntParamType, click.types.FloatParamType)):
-        return "N" if isinstance(option.type, click.types.IntParamType) else "X"
-    return option.type.name.upper()
+    return option.metavar or ""
 
 
 def _default(option: click.Option) -> str:

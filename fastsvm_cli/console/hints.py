@@ -7,9 +7,10 @@ from functools import partial
 
 import click
 
-from fastsvm_cli.console.file_checks import (
+from fastsvm_cli.console.files import (
     INDEX_VALUE,
     first_lines,
+    first_row,
     has_pairs,
     is_compiled,
     is_model,
@@ -246,9 +247,7 @@ def _is_number(word: str) -> bool:
 
 
 def _is_data(path: str) -> bool:
-    lines = first_lines(path) or []
-    lines = lines[leading_comments(lines) :]
-    return has_pairs(path) or (bool(lines) and _delimiter(lines[0]) is not None)
+    return has_pairs(path) or _delimiter(first_row(path)) is not None
 
 
 def _is_trainable(path: str) -> bool:
@@ -306,10 +305,9 @@ def _spellings(parameters: "list[click.Parameter]") -> "list[str]":
 
 
 def _others(context: click.Context) -> "dict[str, list[str]]":
-    group = context.parent.command if context.parent is not None else None
-    if context.parent is None or not isinstance(group, click.Group):
-        return {}
-    found = {name: group.get_command(context.parent, name) for name in group.list_commands(context.parent)}
+    parent = context.parent
+    assert parent is not None and isinstance(parent.command, click.Group)
+    found = {name: parent.command.get_command(parent, name) for name in parent.command.list_commands(parent)}
     return {
         name: _spellings(each.params)
         for name, each in found.items()

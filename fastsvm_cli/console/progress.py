@@ -38,14 +38,15 @@ class Progress:
         if self._announced and share > 0:
             self._announce(share)
         self._share, self._words = min(share, 1.0), f"{self._label} {words}".strip()
-        self._draw()
+        self.draw()
 
     def count(self, rows: int) -> None:
         """Show a number of rows."""
         self._rows = rows
-        self._draw()
+        self.draw()
 
-    def _draw(self) -> None:
+    def draw(self) -> None:
+        """Draw again, at most ten times a second."""
         now = monotonic()
         if not self._requested or now < self._next:
             return

@@ -12,7 +12,7 @@ import numpy as np
 from fastsvm_cli import _native
 from fastsvm_cli.comparisons.agreement import DOUBTFUL, agreement_with_exact, gain_in_doubt
 from fastsvm_cli.comparisons.budget import DEFAULT_BUDGET, Budget
-from fastsvm_cli.console.option_types import number
+from fastsvm_cli.console.options import number
 from fastsvm_cli.console.progress import Progress
 from fastsvm_cli.errors import ModelFormatError, in_python, warn
 from fastsvm_cli.estimators.attempts import Attempts
@@ -361,7 +361,7 @@ def _choose(
     max_size: float,
     time_limit: float,
 ) -> FastSVM:
-    from fastsvm_cli.benchmarks.chooser import Choosing
+    from fastsvm_cli.benchmarks.chooser import Choice
 
     def fast_of(model: Model, exact: bool) -> FastSVM:
         # The chooser counts by the labels of the model's header.
@@ -370,7 +370,7 @@ def _choose(
         return out
 
     with in_python(), _one_blas_thread():
-        choice = Choosing(
+        choice = Choice(
             source,
             ArrayRows(X, fast_of, lambda some: labelled_chunks(some, found, "auto")),
             budget,

@@ -334,7 +334,7 @@ def to_libsvm(estimator: Any, path: "str | bytes | os.PathLike[str] | None" = No
             raise ModelFormatError(found.name, why)
         model = folded
     if path is not None:
-        from fastsvm_cli.console.file_checks import check_model_output
+        from fastsvm_cli.console.files import check_model_output
         from fastsvm_cli.text.output import Output
 
         check_model_output(os.fsdecode(path), found.fingerprint)

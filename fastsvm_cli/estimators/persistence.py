@@ -83,7 +83,7 @@ class Persistent:
         ModelFormatError
             If no model file can hold an argument of the object that changes answers. `joblib.dump` stores the object.
         """
-        from fastsvm_cli.console.file_checks import check_model_output
+        from fastsvm_cli.console.files import check_model_output
         from fastsvm_cli.text.output import Output
 
         check_model_output(os.fsdecode(path), self.model.fingerprint)
@@ -128,7 +128,7 @@ class Persistent:
         ModelFormatError
             If the target cannot express the model.
         """
-        from fastsvm_cli.console.file_checks import check_model_output
+        from fastsvm_cli.console.files import check_model_output
         from fastsvm_cli.export.description import describe
         from fastsvm_cli.export.targets import TARGETS, Options, export, is_prefix
         from fastsvm_cli.text.output import Output

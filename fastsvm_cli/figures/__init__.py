@@ -1,1 +1,1 @@
-"""Figures of `--plot`, from plain numbers. Only this package loads matplotlib."""
+"""Figures of `--plot`. Only this package loads matplotlib."""

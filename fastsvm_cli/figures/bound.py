@@ -1,13 +1,16 @@
 """Figure of `bound`."""
 
 from math import log10
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from matplotlib.figure import Figure
 
 from fastsvm_cli.benchmarks.quality import interval_95
 from fastsvm_cli.figures import style
 from fastsvm_cli.text.numbers import size_text
+
+if TYPE_CHECKING:
+    from fastsvm_cli.comparisons.proven_rows import ProvenRows
 
 #: By degree; 0: not an expansion.
 _LINES = {
@@ -32,6 +35,12 @@ class Proven(NamedTuple):
     curve: "list[tuple[float, int, int]]"  # increasing (radius, rows up to it, proven ones of these)
     median: float  # radius
     upper: float  # radius that 95 % of the rows do not exceed
+
+    @classmethod
+    def of(cls, words: str, degree: int, size: int, seen: "ProvenRows") -> "Proven":
+        """Return what a model proves of the rows that it has seen."""
+        proven = None if seen.model.header.regression else seen.proven
+        return cls(words, degree, size, seen.rows, proven, seen.curve(), seen.quantile(0.5), seen.quantile(0.95))
 
     @property
     def summary(self) -> str:

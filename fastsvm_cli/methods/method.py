@@ -42,7 +42,7 @@ class MethodOptions(Options):
         from os.path import basename
 
         from fastsvm_cli import _native
-        from fastsvm_cli.console.file_checks import check_files, check_model_output
+        from fastsvm_cli.console.files import check_files, check_model_output
 
         if self.output_file is None:  # as svm-train does, in the current directory
             self.output_file = "-" if self.model_file == "-" else basename(self.model_file) + self.suffix
@@ -127,7 +127,7 @@ class Run:
 
     def read_range(self) -> None:
         """Read --scale and --y-scale."""
-        from fastsvm_cli.console.scaling import read_range
+        from fastsvm_cli.console.files import read_range
 
         model = None if self.source is None else self.exact
         self.scaling = read_range(self.options.scale_file, self.options.y_scale_file, model, self.options.model_file)
@@ -161,7 +161,7 @@ class Run:
 
     def embedded(self) -> "Model":
         """Return the compiled model with the range file to embed."""
-        from fastsvm_cli.console.scaling import embedded_scaling
+        from fastsvm_cli.console.files import embedded_scaling
 
         if self.folding is None:
             self.made.model.embedded_scaling = embedded_scaling(self.scaling, self.options.model_file)

@@ -7,7 +7,7 @@ import subprocess
 import pytest
 
 from fastsvm_cli.benchmarks import bench_run as bench_cases
-from fastsvm_cli.console.option_types import Share
+from fastsvm_cli.console.options import Share
 from support.benching import ROWS, by_name
 from support.paths import FASTSVM, GOLDEN
 

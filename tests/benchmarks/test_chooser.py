@@ -5,8 +5,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from fastsvm_cli.benchmarks import choice_report, chooser
-from fastsvm_cli.benchmarks.chooser import Choosing, Clocks
+from fastsvm_cli.benchmarks import choice_report, chooser, timing
+from fastsvm_cli.benchmarks.chooser import Choice
 from fastsvm_cli.comparisons.budget import Budget, bound
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.methods.compilation import CompiledModel, read_source
@@ -60,7 +60,7 @@ class Rows:
 
 @pytest.fixture
 def run(monkeypatch):
-    """Choosing with one method, whose search tries `attempts`: (name, model or error, seconds to compile, more)."""
+    """Choice with one method, whose search tries `attempts`: (name, model or error, seconds to compile, more)."""
 
     def run(attempts, each_class=False, time_limit=30.0, rate=1.0, noise=0.0, search=None, reading=1e-6):
         time = Clock(rate, noise)
@@ -93,8 +93,9 @@ def run(monkeypatch):
         monkeypatch.setattr(chooser, "facts_of", lambda model: {"kind": "made", "degree": None, "centers": None})
         rows = Rows(time, source)
         rows.reading = reading
-        how = {"time_limit": time_limit, "max_bytes": 1e6, "clocks": Clocks(time, time)}
-        found = Choosing(source, rows, Budget(0.005, each_class), **how).run()
+        monkeypatch.setattr(chooser, "process_time", time)
+        monkeypatch.setattr(timing, "thread_time", time)
+        found = Choice(source, rows, Budget(0.005, each_class), time_limit=time_limit, max_bytes=1e6).run()
         given = {name: [*options] for name, options in compiled}
         return SimpleNamespace(choice=found, given=given, results=dict(results))
 

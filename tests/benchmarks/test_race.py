@@ -5,6 +5,7 @@ from math import inf
 import numpy as np
 import pytest
 
+from fastsvm_cli.benchmarks import timing
 from fastsvm_cli.benchmarks.timing import Timings, factor, median_error, race, run_once, warm_up
 from support.benching import Clock
 
@@ -23,24 +24,28 @@ class Runner:
         self.clock.spend(seconds)
 
 
-def test_a_run_has_enough_rows_to_be_timed():
-    clock = Clock()
+@pytest.fixture
+def clock(monkeypatch):
+    monkeypatch.setattr(timing, "thread_time", made := Clock())
+    return made
+
+
+def test_a_run_has_enough_rows_to_be_timed(clock):
     for seconds, count in ((1e-6, 5000), (5e-6, 2000), (1e-3, 200)):
         runner = Runner(clock, seconds)
-        assert warm_up(runner, 5000, clock) == pytest.approx(seconds) and runner.count == pytest.approx(count, abs=1)
-        assert run_once(runner, 7, clock) == pytest.approx(seconds) and runner.prepared[-1] == 7
+        assert warm_up(runner, 5000) == pytest.approx(seconds) and runner.count == pytest.approx(count, abs=1)
+        assert run_once(runner, 7) == pytest.approx(seconds) and runner.prepared[-1] == 7
     few = Runner(clock, 1e-6)
-    warm_up(few, 30, clock)
+    warm_up(few, 30)
     assert few.count == 30
 
 
-def test_a_race_ends_with_its_seconds():
-    clock = Clock()
+def test_a_race_ends_with_its_seconds(clock):
     runners = [Runner(clock, 1e-3, 0.1, at) for at in range(2)]
     for each in runners:
-        warm_up(each, 5000, clock)
+        warm_up(each, 5000)
     start = clock.now
-    race(runners, 1.0, clock)
+    race(runners, 1.0)
     assert clock.now - start < 6
 
 

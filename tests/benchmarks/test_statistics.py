@@ -4,7 +4,6 @@ import json
 import os
 import random
 import sys
-import time
 from types import SimpleNamespace
 
 import numpy as np
@@ -53,9 +52,15 @@ def test_statistics_of_runs(count):
     draw = random.Random(count)
     runs, others = ([draw.lognormvariate(0, 0.5) for _ in range(count)] for _ in range(2))
     for name, formula in STATISTICS.items():
-        assert getattr(Timings(list(runs)), name) == pytest.approx(formula(runs), rel=1e-12), name
+        assert Timings(list(runs)).statistics()[name] == pytest.approx(formula(runs), rel=1e-12), name
     assert len(Timings(list(runs))) == count and len(Timings()) == 0
     assert speed_up(Timings(runs), Timings(others)) == pytest.approx(ratio_and_error(runs, others), rel=1e-12)
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    monkeypatch.setattr(timing, "perf_counter", made := Clock())
+    return made
 
 
 def timed(name, seconds, log, clock, divisor=1.0):
@@ -72,37 +77,35 @@ def timed(name, seconds, log, clock, divisor=1.0):
     return Timed(name, once)
 
 
-def test_cases_take_turns_and_the_warm_up_is_not_counted():
-    log, heard, clock = [], [], Clock()
+def test_cases_take_turns_and_the_warm_up_is_not_counted(clock):
+    log, heard = [], []
     a = timed("a", [9, 1, 2, 3], log, clock)
     b, c = timed("b", [8, 4, 5, 6], log, clock, divisor=4.0), timed("c", [7, 1, 1, 1], log, clock)
-    interleave(
-        [a, b, c], 3, 1000.0, lambda case, round, seconds: heard.append((case.name, round, seconds)), clock=clock
-    )
+    interleave([a, b, c], 3, 1000.0, lambda case, round: heard.append((case.name, round)))
     assert log == list("abc") * 4
     assert (a.timings.seconds, b.timings.seconds, c.timings.seconds) == ([1, 2, 3], [1, 1.25, 1.5], [1, 1, 1])
-    assert heard[:3] == [("a", timing.WARM_UP, 9), ("b", timing.WARM_UP, 2), ("c", timing.WARM_UP, 7)]
-    assert heard[3:6] == [("a", 0, 1), ("b", 0, 1), ("c", 0, 1)] and len(heard) == 12
-    assert (a.warm_up, b.warm_up) == (9, 8) and a.failed is b.failed is None
+    assert heard == [(name, round) for round in (timing.WARM_UP, 0, 1, 2) for name in "abc"]
+    assert (a.warm_up, b.warm_up) == (9, 8) and (a.first, b.first, c.first) == (9, 2, 7)
+    assert a.failed is b.failed is None
 
 
 @pytest.mark.parametrize(
     "most, runs, expected", [(35, 10, 3), (1, 10, 3), (55, 10, 5), (1000, 10, 10), (1, 2, 2), (1, 1, 1)]
 )
-def test_a_slow_case_runs_fewer_times_but_three(most, runs, expected):
-    log, clock = [], Clock()
-    interleave([timed("slow", [10] * 20, log, clock), timed("fast", [0.001] * 20, log, clock)], runs, most, clock=clock)
+def test_a_slow_case_runs_fewer_times_but_three(clock, most, runs, expected):
+    log = []
+    interleave([timed("slow", [10] * 20, log, clock), timed("fast", [0.001] * 20, log, clock)], runs, most)
     assert log.count("slow") == 1 + expected and log.count("fast") == 1 + runs
 
 
-def test_no_round_is_begun_when_every_case_has_had_its_runs():
-    log, clock = [], Clock()
-    interleave([timed("a", [10] * 4, log, clock), timed("b", [7] * 4, log, clock)], 10**23, 1, clock=clock)
+def test_no_round_is_begun_when_every_case_has_had_its_runs(clock):
+    log = []
+    interleave([timed("a", [10] * 4, log, clock), timed("b", [7] * 4, log, clock)], 10**23, 1)
     assert log == list("ab") * 4
 
 
-def test_a_case_that_raises_is_left_out_and_the_others_go_on():
-    log, clock = [], Clock()
+def test_a_case_that_raises_is_left_out_and_the_others_go_on(clock):
+    log = []
     at_once, later, silent, good = (
         timed(name, seconds, log, clock)
         for name, seconds in (
@@ -112,12 +115,12 @@ def test_a_case_that_raises_is_left_out_and_the_others_go_on():
             ("good", [1] * 4),
         )
     )
-    interleave([at_once, later, silent, good], 3, 100, clock=clock)
+    interleave([at_once, later, silent, good], 3, 100)
     assert (at_once.failed, later.failed, silent.failed, good.failed) == ("no file", "odd", "KeyError", None)
     assert (at_once.timings.seconds, later.timings.seconds, good.timings.seconds) == ([], [2], [1, 1, 1])
     assert log.count("good") == 4 and log.count("later") == 3
     with pytest.raises(KeyboardInterrupt):  # it must reach the user
-        interleave([timed("stop", [KeyboardInterrupt()], log, clock)], 3, 100, clock=clock)
+        interleave([timed("stop", [KeyboardInterrupt()], log, clock)], 3, 100)
 
 
 class Theatre:
@@ -183,10 +186,9 @@ def test_tables_and_json_have_the_statistics_of_the_runs(tmp_path, monkeypatch, 
         theatre = Theatre(labels, ROWS)
         with monkeypatch.context() as patch:
             patch.setattr(bench_cases, "run_process", theatre.process_run)
-            patch.setattr(time, "perf_counter", theatre.clock)
+            patch.setattr(timing, "perf_counter", theatre.clock)
             patch.setattr(bench_cases, "predict", theatre.predict)
             patch.setattr(bench_cases, "LibsvmScoring", theatre.libsvm)
-            patch.setattr(bench_cases, "interleave", lambda *args, clock=theatre.clock: interleave(*args, clock=clock))
             words = ["-q", "--runs", "5", "--budget", "1", option, "rows", *MODELS]
             done = CliRunner().invoke(command, words)
         assert done.exit_code == 0, (done.output, done.exception)

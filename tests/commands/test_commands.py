@@ -10,7 +10,7 @@ import pytest
 
 from fastsvm_cli import cli
 from fastsvm_cli.cli import COMMANDS
-from fastsvm_cli.console.option_types import Share
+from fastsvm_cli.console.options import Share
 from support.paths import FASTSVM, GOLDEN, PROGRAM
 from support.processes import PATIENCE, outcome
 

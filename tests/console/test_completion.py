@@ -6,24 +6,22 @@ from pathlib import Path
 
 import pytest
 
-from fastsvm_cli.cli import COMMANDS
-from fastsvm_cli.console.completion import SHELLS, script
+from fastsvm_cli.cli import COMMANDS, COMPLETIONS, fastsvm
 from support import example_command
 from support.building import require
-from support.paths import FASTSVM
+from support.paths import FASTSVM, SCRIPTS
 from support.processes import outcome
 from support.shells import completed, listed
 
+sys.path.append(str(SCRIPTS))
+
+from make_shell_files import script
+
 #: Installed folder of the shells' completion files.
 SHARE = Path(sys.prefix, "share")
-FILES = {
-    "bash": "bash-completion/completions/fastsvm",
-    "zsh": "zsh/site-functions/_fastsvm",
-    "fish": "fish/vendor_completions.d/fastsvm.fish",
-}
 
 
-@pytest.fixture(params=SHELLS)
+@pytest.fixture(params=COMPLETIONS)
 def shell(request):
     require(request.param)
     return request.param
@@ -87,14 +85,16 @@ def test_a_shell_can_ask_the_command_for_its_script(shell, folder):
     assert found == ["fastsvm predict a9a.t", "fastsvm order --method triangle"], screen
 
 
-@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("name", COMPLETIONS)
 def test_the_installed_scripts_are_those_of_the_commands(name):
-    text = (SHARE / FILES[name]).read_text()
-    done = outcome([FASTSVM], env={**os.environ, "_FASTSVM_COMPLETE": f"{name}_source"})
-    assert (done.returncode, done.stdout, done.stderr) == (0, text, "")
+    text = (SHARE / COMPLETIONS[name]).read_text()
+    assert text == script(fastsvm, name)
+    for command in ([FASTSVM], [sys.executable, "-m", "fastsvm_cli"]):
+        done = outcome(command, env={**os.environ, "_FASTSVM_COMPLETE": f"{name}_source"})
+        assert (done.returncode, done.stdout, done.stderr) == (0, text, "")
 
 
-@pytest.mark.parametrize("name", SHELLS)
+@pytest.mark.parametrize("name", COMPLETIONS)
 def test_what_a_script_holds_of_a_command(name, screen):
     """Literal words are offered, placeholders are not; options take nothing, a value or a file."""
     screen(f"completion.{name}", script(example_command.fastsvm, name))

@@ -40,10 +40,7 @@ def entries(figure):
 
 
 def proven(degree, size, seen):
-    own = None if seen.model.header.regression else seen.proven
-    return Proven(
-        f"degree {degree}", degree, size, seen.rows, own, seen.curve(), seen.quantile(0.5), seen.quantile(0.95)
-    )
+    return Proven.of(f"degree {degree}", degree, size, seen)
 
 
 @pytest.mark.full

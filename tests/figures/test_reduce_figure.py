@@ -3,11 +3,10 @@
 import numpy as np
 import pytest
 
-from fastsvm_cli.benchmarks import sizes as sizes_file
 from fastsvm_cli.benchmarks.quality import interval_95
-from fastsvm_cli.benchmarks.sizes import Size, Sizes, measure_sizes
 from fastsvm_cli.comparisons.agreement import agreement
-from fastsvm_cli.figures.reduce import draw
+from fastsvm_cli.figures import reduce as reduce_figure
+from fastsvm_cli.figures.reduce import Size, Sizes, draw, measure_sizes
 from fastsvm_cli.figures.style import content
 from fastsvm_cli.methods.reduce.reduction import compile_reduced_set
 from fastsvm_cli.models import load_model
@@ -54,7 +53,7 @@ def test_of_a_regression_it_is_the_difference_and_without_rows_of_the_support_ve
 
 @pytest.mark.full
 def test_what_the_descents_would_take_too_long_for_goes_without_but_the_written(models_folder, monkeypatch):
-    monkeypatch.setattr(sizes_file, "FINISHING_SECONDS", 0.0)
+    monkeypatch.setattr(reduce_figure, "FINISHING_SECONDS", 0.0)
     _, _, _, found = measured(models_folder, "rings", 8, {**HOW, "finishing": True})
     assert [each.finished for each in found.sizes] == [False] * (len(found.sizes) - 1) + [True]
     words = [text.get_text() for text in draw("rings.rows", found).legends[0].get_texts()]

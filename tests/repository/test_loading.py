@@ -13,7 +13,7 @@ from support.training import train_on
 SLOW = {"numpy", "scipy", "rich", "libsvm", "dask", "distributed", "fsspec", "tempfile", "hashlib", "queue", "json"}
 SLOW |= {"concurrent.futures", "importlib.metadata", "fastsvm_cli.cluster"}
 #: Texts about options, which are loaded only on request.
-SLOW |= {f"fastsvm_cli.console.{name}" for name in ("help_page", "completion")}
+SLOW |= {"fastsvm_cli.console.help_page"}
 AFTER_MAIN = "from fastsvm_cli.cli import main\ntry: main()\nexcept SystemExit as e: assert not e.code, e.code"
 
 

@@ -1,7 +1,6 @@
 """Types of the arguments of compile, from the records of the methods."""
 
-from fastsvm_cli.console.option_types import Count, Integer, Share
-from fastsvm_cli.console.options import Choice
+from fastsvm_cli.console.options import Choice, Count, Integer, Share
 from fastsvm_cli.estimators.compile import _AUTO
 from fastsvm_cli.methods import methods
 

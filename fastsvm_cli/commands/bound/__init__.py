@@ -6,9 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from fastsvm_cli.console import options as shared
-from fastsvm_cli.console.file_checks import check_document, check_inputs
-from fastsvm_cli.console.plot import check_plot, plot_option
-from fastsvm_cli.console.scaling import warn_of_scaling
+from fastsvm_cli.console.files import check_document, check_inputs, check_outputs, check_plot, warn_of_scaling
 
 if TYPE_CHECKING:
     from fastsvm_cli.commands.bound.report import Drawn
@@ -19,7 +17,7 @@ class BoundOptions(shared.DataOptions):
 
     as_json: bool = shared.json("Print one JSON document on standard output.")
     quiet: bool = shared.quiet("Print no warnings or progress bar.")
-    plot_file: "str | None" = plot_option(
+    plot_file: "str | None" = shared.plot_option(
         "Figure of the share of rows proven, by degree and radius; needs one model and one data file"
     )
     data_or_model: "tuple[str, ...]" = shared.argument(nargs=-1)
@@ -69,17 +67,16 @@ def command(**parsed):
     exact model on up to 4,000 evenly spread rows of the data file or, without one, on support vectors.
     """
     from fastsvm_cli.console.progress import Progress
-    from fastsvm_cli.text.output import check_output
 
     options = BoundOptions(**parsed)
     inputs = (*options.data_or_model, options.scale_file)
+    outputs = [] if options.plot_file is None else [options.plot_file]
     check_inputs(*inputs)
-    if options.plot_file is not None:
-        check_output(options.plot_file, inputs)
-    check_document(inputs, [options.plot_file] if options.plot_file is not None else [])
+    check_outputs(outputs, *inputs)
+    check_document(inputs, outputs)
 
-    from fastsvm_cli.commands.bound.advice import advise
     from fastsvm_cli.commands.bound.report import Reading, bound_report  # imports numpy
+    from fastsvm_cli.commands.bound.screen import advise, show_report
 
     with Progress("bound", quiet=options.quiet) as progress:
         reading = Reading(options, progress)
@@ -91,8 +88,6 @@ def command(**parsed):
 
         click.echo(json_document(report, 2))
     else:
-        from fastsvm_cli.commands.bound.screen import show_report
-
         show_report(report)
     if options.plot_file is not None:
         _draw(reading.drawn, report["pairs"][0], options.plot_file)
@@ -102,18 +97,5 @@ def _draw(drawn: "list[Drawn]", pair: dict, plot_file: str) -> None:
     from fastsvm_cli.figures.bound import Proven, draw
     from fastsvm_cli.figures.style import write
 
-    found = [
-        Proven(
-            words=each.words,
-            degree=each.degree,
-            size=each.size,
-            rows=each.seen.rows,
-            proven=None if each.seen.model.header.regression else each.seen.proven,
-            curve=each.seen.curve(),
-            median=each.seen.quantile(0.5),
-            upper=each.seen.quantile(0.95),
-        )
-        for each in drawn
-    ]
     names = [os.path.basename(pair[name]) if pair[name] != "-" else "standard input" for name in ("data", "model")]
-    write(draw(names[0], names[1], found), plot_file)
+    write(draw(names[0], names[1], [Proven.of(*each) for each in drawn]), plot_file)

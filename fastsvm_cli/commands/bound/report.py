@@ -14,8 +14,8 @@ from fastsvm_cli import __version__, _native
 from fastsvm_cli.bounds import gamma_max, squared_norm_limit
 from fastsvm_cli.comparisons.norms import Mean, largest, squared_distances
 from fastsvm_cli.comparisons.proven_rows import ProvenRows
+from fastsvm_cli.console.files import read_scale_file
 from fastsvm_cli.console.progress import Progress
-from fastsvm_cli.console.scaling import read_scale_file
 from fastsvm_cli.errors import FileError, ModelFormatError
 from fastsvm_cli.methods.approx.grade import ROWS, by_degree
 from fastsvm_cli.models import format_version, looks_like_model, parse_libsvm, parse_model

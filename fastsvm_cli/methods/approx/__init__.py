@@ -3,8 +3,7 @@
 from typing import TYPE_CHECKING
 
 from fastsvm_cli.console import options as shared
-from fastsvm_cli.console.option_types import LIMIT, POSITIVE, Integer
-from fastsvm_cli.console.options import Choice, UsageError, option
+from fastsvm_cli.console.options import LIMIT, POSITIVE, Choice, Integer, UsageError, option
 from fastsvm_cli.errors import spelled
 from fastsvm_cli.methods.method import Attempt, Made, Method, MethodOptions, Progress, Run, Search, Setting
 

@@ -3,8 +3,7 @@
 from typing import TYPE_CHECKING
 
 from fastsvm_cli.console import options as shared
-from fastsvm_cli.console.option_types import FRACTION, Count
-from fastsvm_cli.console.options import UsageError, option
+from fastsvm_cli.console.options import FRACTION, Count, UsageError, option
 from fastsvm_cli.errors import spelled
 from fastsvm_cli.methods.method import Attempt, Method, MethodOptions, Progress, Run, Search, Setting, require
 

@@ -5,9 +5,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
 
 from fastsvm_cli.console import options as shared
-from fastsvm_cli.console.option_types import POSITIVE, Integer
-from fastsvm_cli.console.options import Choice, UsageError, option
-from fastsvm_cli.console.scaling import read_scale_file, refuse_twice
+from fastsvm_cli.console.files import read_scale_file, refuse_twice
+from fastsvm_cli.console.options import POSITIVE, Choice, Integer, UsageError, option
 from fastsvm_cli.errors import spelled
 from fastsvm_cli.methods.method import Attempt, Made, Method, MethodOptions, Progress, Run, Search, Setting
 

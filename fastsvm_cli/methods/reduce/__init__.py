@@ -4,9 +4,8 @@ from collections.abc import Callable, Generator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from fastsvm_cli.console import options as shared
-from fastsvm_cli.console.option_types import RATIO, TARGET, Integer
-from fastsvm_cli.console.options import Choice, UsageError, option
-from fastsvm_cli.console.plot import check_plot, plot_option
+from fastsvm_cli.console.files import check_plot
+from fastsvm_cli.console.options import RATIO, TARGET, Choice, Integer, UsageError, option
 from fastsvm_cli.errors import spelled
 from fastsvm_cli.methods.method import Attempt, Method, MethodOptions, Progress, Run, Search, Setting, require
 
@@ -69,7 +68,7 @@ class ReduceOptions(MethodOptions):
         default=True,
         group="Placement of the vectors",
     )
-    plot_file: "str | None" = plot_option(
+    plot_file: "str | None" = shared.plot_option(
         "Figure of disagreement and time against the number of vectors, for 8 sizes up to this one"
     )
     scale_file: "str | None" = shared.fold(" It can hold one scale for all features. Rows of --data are raw.")
@@ -110,7 +109,7 @@ class ReduceOptions(MethodOptions):
         """Check files, the figure's name too, and set threads."""
         super().begin()
         if self.plot_file is not None:
-            from fastsvm_cli.console.file_checks import check_outputs
+            from fastsvm_cli.console.files import check_outputs
 
             check_outputs([self.output_file, self.plot_file], self.model_file, *self.inputs)
 

@@ -1,15 +1,21 @@
-"""Checks of file names before any work, and of the start of files."""
+"""Files of options: checks of names before any work, the start of files, range files, figures."""
 
 import re
 import sys
 from collections.abc import Iterable, Sequence
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 import click
+
+if TYPE_CHECKING:
+    from fastsvm_cli.models.base import Model
+    from fastsvm_cli.models.embedded_scaling import EmbeddedScaling
+    from fastsvm_cli.text.scaling import Scaling
 
 #: Entry of a sparse row.
 INDEX_VALUE = re.compile(r"-?\d+:\S+")
 _START_BYTES = 4096  # text/read_rows.py's read_start reads at most these
+_KINDS = ("svg", "png", "pdf")  # of figures
 
 
 def check_files(output_file: str, *inputs: "str | None") -> None:
@@ -52,18 +58,6 @@ def check_inputs(*inputs: "str | None") -> None:
             raise FileError(path, "it is closed")
 
 
-def require_exists(path: str) -> None:
-    """Require a file; - is standard input."""
-    import os
-
-    from fastsvm_cli.errors import FileError
-
-    try:
-        path == "-" or os.stat(path)
-    except OSError as error:
-        raise FileError(path, error) from None
-
-
 def summary_stream(*output_files: "str | None") -> TextIO:
     """Return standard output, or standard error if an output takes it. Without either, a summary is lost."""
     from fastsvm_cli.system.streams import summary_output
@@ -77,11 +71,15 @@ def leading_comments(lines: "list[str]") -> int:
     return next((at for at, line in enumerate(lines) if not line.lstrip().startswith("#")), len(lines))
 
 
+def first_row(path: str) -> str:
+    """Return a file's first row, after comment lines; "" without one."""
+    lines = first_lines(path) or []
+    return next(iter(lines[leading_comments(lines) :]), "")
+
+
 def has_pairs(path: str) -> bool:
     """Return whether a file's first row has index:value pairs."""
-    lines = first_lines(path) or []
-    lines = lines[leading_comments(lines) :]
-    return bool(lines) and any(map(INDEX_VALUE.fullmatch, lines[0].split()))
+    return any(map(INDEX_VALUE.fullmatch, first_row(path).split()))
 
 
 def check_model_output(path: str, *sources: "str | None") -> None:
@@ -141,3 +139,85 @@ def start_of(path: str) -> "bytes | None":
 def without_last_field(line: str) -> str:
     """Drop the last field, which may be cut off."""
     return re.sub(r"[,;|\s][^,;|\s]*$", "", line)
+
+
+def read_scale_file(path: "str | None", labels_path: "str | None" = None) -> "Scaling | None":
+    """Read the files of --scale and --y-scale."""
+    if path is None:
+        return None
+    from fastsvm_cli.text.read_rows import read_bytes
+    from fastsvm_cli.text.scaling import parse_scaling, with_labels
+
+    scaling = parse_scaling(read_bytes(path), path)
+    return scaling if labels_path is None else with_labels(scaling, read_bytes(labels_path), labels_path)
+
+
+def warn_of_scaling(scaling: "Scaling | None", quiet: bool) -> None:
+    """Print svm-scale's warnings, after all rows."""
+    if scaling is not None and not quiet:
+        for line in scaling.warnings():
+            print(line, file=sys.stderr)
+
+
+def read_range(
+    path: "str | None", labels_path: "str | None", model: "Model | None", model_file: str
+) -> "Scaling | None":
+    """Read a range file that must fit the model (None: a density estimate)."""
+    scaling = read_scale_file(path, labels_path)
+    if scaling is not None:
+        from fastsvm_cli.models.embedded_scaling import check
+
+        check(scaling, model, model_file)
+    return scaling
+
+
+def embedded_scaling(scaling: "Scaling | None", model_file: str) -> "EmbeddedScaling | None":
+    """Return a scaling as a model embeds it, or None. model_file: for messages."""
+    if scaling is None:
+        return None
+    from fastsvm_cli.models.embedded_scaling import EmbeddedScaling
+
+    return EmbeddedScaling(scaling, model_file)
+
+
+def refuse_twice(scale_file: "str | None", model: "Model", model_file: str) -> None:
+    """Refuse --scale with a model of raw rows."""
+    if scale_file is None or model.raw_rows is None:
+        return
+    raise click.UsageError(f"{model_file} takes raw rows, {model.raw_rows}: give it no --scale.")
+
+
+def check_plot(plot_file: "str | None") -> None:
+    """Load matplotlib, and require a known file type."""
+    if plot_file is None:
+        return
+    if not plot_file.endswith(tuple(f".{kind}" for kind in _KINDS)):
+        raise click.UsageError(f"--plot writes .svg, .png or .pdf, and '{plot_file}' is none of them.")
+    try:
+        _load_matplotlib()
+    except Exception:
+        raise click.ClickException("--plot needs matplotlib: pip install 'fastsvm[plot]'") from None
+
+
+def _load_matplotlib() -> None:
+    import logging
+    import os
+
+    # It reports an unwritable home directory, and its search for fonts.
+    logging.getLogger("matplotlib").setLevel(logging.ERROR)
+    before = os.environ.get("MPLCONFIGDIR")
+    import matplotlib  # noqa: F401
+
+    made = os.environ.get("MPLCONFIGDIR")
+    if made is None or made == before:
+        return
+    # A temporary folder, as the home directory is unwritable. matplotlib removes it at interpreter shutdown, which
+    # start.py skips.
+    from functools import partial
+    from shutil import rmtree
+
+    from fastsvm_cli.system import interruption
+
+    remove = partial(rmtree, made, ignore_errors=True)
+    interruption.add_undo(remove)
+    click.get_current_context().call_on_close(remove)

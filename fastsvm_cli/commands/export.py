@@ -1,16 +1,14 @@
 """The command ``fastsvm export``."""
 
 import re
-import sys
 from os.path import splitext
 from typing import TYPE_CHECKING
 
 import click
 
 from fastsvm_cli.console import options as shared
-from fastsvm_cli.console.file_checks import check_outputs, summary_stream
-from fastsvm_cli.console.option_types import Integer
-from fastsvm_cli.console.options import option
+from fastsvm_cli.console.files import check_outputs, summary_stream
+from fastsvm_cli.console.options import Integer, option
 from fastsvm_cli.export.targets import TARGETS, is_prefix
 
 if TYPE_CHECKING:
@@ -20,11 +18,13 @@ if TYPE_CHECKING:
     from fastsvm_cli.export.check import Comparison
     from fastsvm_cli.export.description import Description
     from fastsvm_cli.export.targets import Export
+    from fastsvm_cli.methods.method import SourceModel
     from fastsvm_cli.models.base import Model
 
 
 #: Single-precision error worth a warning.
 _DOUBTFUL = 0.01
+_TRIES = 8  # of --fit, to find a number that fits
 
 
 class Bytes(click.ParamType):
@@ -162,10 +162,9 @@ def command(**parsed):
     description = described(model)
     made = export(description, options.target, output, target)
     moved = largest_move(description, target.single)
-    if moved > _DOUBTFUL and not options.quiet:
-        print(
-            f"Warning: coefficients cancel, and single precision may move values by {moved:.2g}: --precision double.",
-            file=sys.stderr,
+    if moved > _DOUBTFUL:
+        options.note(
+            f"Warning: coefficients cancel, and single precision may move values by {moved:.2g}: --precision double."
         )
     if not options.quiet or options.size:
         print(f"{options.precision} precision: {made.sizes}", file=report)
@@ -185,7 +184,7 @@ def command(**parsed):
 
 
 def _model(options: ExportOptions) -> "tuple[Model, bytes, str]":
-    from fastsvm_cli.console.scaling import embedded_scaling, read_range
+    from fastsvm_cli.console.files import embedded_scaling, read_range
     from fastsvm_cli.models import check_start, parse_model
     from fastsvm_cli.text.fingerprint import fingerprint
     from fastsvm_cli.text.read_rows import read_bytes
@@ -201,20 +200,81 @@ def _model(options: ExportOptions) -> "tuple[Model, bytes, str]":
 def _fitted(
     options: ExportOptions, model: "Model", text: bytes, fingerprint: str, size_of: "Callable[[Model], int]"
 ) -> "Model":
-    from fastsvm_cli.commands.export.fit import exact_source, fitted
+    # The model of at most --fit bytes that changes the fewest labels of --data or support vectors.
+    from fastsvm_cli.comparisons.agreement import agreement
+    from fastsvm_cli.errors import ModelFormatError
+    from fastsvm_cli.methods.method import SourceModel
+    from fastsvm_cli.models import parse_libsvm
+    from fastsvm_cli.text.numbers import size_text
     from fastsvm_cli.text.read_rows import read_chunks
 
-    embedded_scaling = model.embedded_scaling
-    source = exact_source(text, fingerprint, options.model_file)
-    rows = None
+    embedded_scaling, most = model.embedded_scaling, options.fit or 0
+    exact = parse_libsvm(text, options.model_file, "the exact one: --fit compiles it").plain()
+    exact.embedded_scaling = None  # compared rows are scaled already
+    rows, where = [exact.vectors], "the support vectors"
     if options.data_file is not None:
         scaling = None if embedded_scaling is None else embedded_scaling.scaling()
-        rows = list(read_chunks(options.data_file, scaling=scaling))
-    report = None if options.quiet else summary_stream(options.output())
-    real = 4 if options.precision == "single" else 8
-    chosen = fitted(source, options.fit or 0, real, size_of, rows, options.model_file, report)
-    chosen.embedded_scaling = embedded_scaling
-    return chosen
+        found = list(read_chunks(options.data_file, scaling=scaling))
+        rows, where = (found, "the rows of --data") if found else (rows, where)
+    source, best = SourceModel(exact, len(text), fingerprint), None
+    numbers = most // (4 if options.precision == "single" else 8)
+    for name, tried, size in _attempts(source, most, numbers, size_of):
+        seen = agreement(tried, exact, rows)
+        if not options.quiet:
+            print(f"{name}: {size_text(size)}, {seen.line(where)}", file=summary_stream(options.output()))
+        if best is None or seen.share < best[0]:
+            best = seen.share, tried
+        if not seen.share:
+            break
+    if best is None:
+        raise ModelFormatError(options.model_file, f"no compiled model fits into {size_text(most)} (--fit)")
+    best[1].embedded_scaling = embedded_scaling
+    return best[1]
+
+
+def _attempts(
+    source: "SourceModel", most: int, numbers: int, size_of: "Callable[[Model], int]"
+) -> "Iterator[tuple[str, Model, int]]":
+    # Models of at most so many bytes, each with its name and size. numbers: as many fit.
+    from fastsvm_cli._native import MAX_DEGREE
+    from fastsvm_cli.errors import FastsvmError
+    from fastsvm_cli.methods.approx.costs import coefficient_count
+    from fastsvm_cli.methods.compilation import compile_source
+
+    exact = source.model
+    if size_of(exact) <= most:
+        yield "as it is", exact, size_of(exact)
+        return
+    d, pairs = len(exact.used_indices), exact.pairs
+    ways: list[tuple[str, str, int]] = []  # method, option, its largest value
+    if exact.header.kernel_type == "rbf":
+        degrees = [p for p in range(1, MAX_DEGREE + 1) if coefficient_count(d, p) * pairs <= numbers]
+        ways += [("approx", "degree", max(degrees))] if degrees else []
+        ways += [("approx", "rank", min(d, (numbers // pairs - 1 - d) // (1 + d)))]
+        columns = max(exact.header.nr_class - 1, 1) if exact.header.classification else 1
+        ways += [("reduce", "vectors", min(exact.header.total_sv - 1, numbers // (d + columns)))]
+    else:
+        ways += [("approx", "", 1)]
+    whole = False  # whether degree 2 fits without compression
+    for method, name, count in ways:
+        if name == "rank" and whole:
+            continue
+        for _ in range(_TRIES):
+            if count < 1:
+                break
+            try:
+                model = compile_source(method, source, {name: count} if name else {}).model
+            except (FastsvmError, ValueError):
+                break
+            model = getattr(model, "plain", lambda model=model: model)()  # of a reduced set
+            size = size_of(model)
+            if size <= most:
+                whole |= name == "degree" and count >= 2
+                yield f"{method} --{name} {count}" if name else method, model, size
+                break
+            if not name:
+                break
+            count = min(count - 1, int(count * most / size))
 
 
 def _longest_row(path: str) -> int:

@@ -1,12 +1,20 @@
-"""Options of ``fastsvm predict``."""
+"""The command ``fastsvm predict``."""
 
 import os
+import sys
+from contextlib import nullcontext
+from typing import TYPE_CHECKING
 
 import click
 
 from fastsvm_cli.console import options as shared
-from fastsvm_cli.console.option_types import Count, Number, Share, ZeroOrOne
-from fastsvm_cli.console.options import option
+from fastsvm_cli.console.files import check_inputs
+from fastsvm_cli.console.options import Count, Number, Share, ZeroOrOne, option
+
+if TYPE_CHECKING:
+    from fastsvm_cli._native import Prediction
+    from fastsvm_cli.prediction.resume import ResumableOutput
+    from fastsvm_cli.text.output import Output
 
 
 class PredictOptions(shared.DataOptions):
@@ -149,3 +157,127 @@ class PredictOptions(shared.DataOptions):
         """All files that the run reads."""
         files = (self.test_file, self.model_file, self.exact_file, self.scale_file, self.y_scale_file)
         return [file for file in files if file is not None]
+
+
+@click.command("predict", cls=shared.FileCommand, params=PredictOptions.parameters())
+def command(**parsed):
+    """Predict rows with any model file, exact or compiled.
+
+    A drop-in replacement for svm-predict: the same arguments, output lines and summary. TEST_FILE may be - (standard
+    input), or compressed with gzip, bzip2, xz or zstd. Without OUTPUT_FILE, or with -, rows go to standard output as
+    they arrive, and the summary to standard error.
+
+    An exact model gets svm-predict's labels. A certified model (approx --certify, reduce) proves a radius for each
+    decision value, a bound of its distance from svm-predict's; a label is proven if it is the same everywhere within
+    the radius.
+
+    \b
+      fastsvm predict test.txt train.model.approx out
+      zcat big.gz | fastsvm predict - train.model.approx | sort | uniq -c
+      fastsvm predict --open-rows open.txt test.txt train.model.approx out
+      fastsvm predict --audit 1% test.txt train.model.cascade out
+      fastsvm predict --dask tcp://head:8786 's3://rows/*' train.model s3://out
+    """
+    from fastsvm_cli import _native
+    from fastsvm_cli.console.progress import Progress, bytes_read
+    from fastsvm_cli.prediction.pipeline import answer_file
+    from fastsvm_cli.prediction.resume import ResumableOutput
+    from fastsvm_cli.text.output import Output, is_standard_output
+
+    options = PredictOptions(**parsed)
+    if options.dask is not None:
+        return _predict_on_dask(options)
+    check_inputs(*options.inputs)  # the core does not know that standard input was closed
+    prediction = _native.Prediction(options.request)
+    prediction.prepare()
+    prediction.begin()
+
+    def rows_output(file):
+        return nullcontext() if file is None else Output(file)
+
+    outputs = [each for each in (options.output, options.open_file, options.outside_file) if each is not None]
+    rows_on_screen = any(map(is_standard_output, outputs)) and sys.stdout.isatty()
+    rows_typed = options.test_file == "-" and sys.stdin is not None and sys.stdin.isatty()
+    with (
+        Progress("predict", quiet=options.quiet or rows_on_screen or rows_typed, rows=True) as progress,
+        _output(options, prediction) as output,
+        rows_output(options.open_file) as open_rows,
+        rows_output(options.outside_file) as outside_rows,
+    ):
+        rows_before = prediction.run_counts.rows
+
+        def on_chunk():
+            if isinstance(output, ResumableOutput):
+                output.on_chunk()
+            progress.count(prediction.run_counts.rows - rows_before)
+
+        answer_file(
+            prediction,
+            options.test_file,
+            output,
+            open_rows,
+            outside_rows,
+            on_read=bytes_read(options.test_file, progress),
+            on_chunk=on_chunk,
+            head=not (isinstance(output, ResumableOutput) and output.begun),
+        )
+    if code := prediction.end():
+        raise click.exceptions.Exit(code)
+
+
+def _output(options: PredictOptions, prediction: "Prediction") -> "Output | ResumableOutput":
+    from fastsvm_cli import _native
+    from fastsvm_cli.prediction.resume import ResumableOutput
+    from fastsvm_cli.text.output import Output
+
+    if not options.resume:
+        return Output(options.output)
+
+    status = os.stat(options.test_file)
+    made_with = {
+        **dict(prediction.made_with()),
+        "instructions": repr(_native.instruction_set()),
+        "TEST_FILE's bytes": str(status.st_size),
+        "TEST_FILE's time": str(status.st_mtime_ns),
+    }
+    about_bad_rows = {"on_bad_row": options.on_bad_row, "max_line": options.max_line}
+    return ResumableOutput(options.output, options.inputs, made_with, about_bad_rows, prediction, options.note)
+
+
+def _predict_on_dask(options: PredictOptions) -> None:
+    from fastsvm_cli.cluster.blocks import absolute
+    from fastsvm_cli.cluster.run import PartsMissing, run
+    from fastsvm_cli.cluster.work import Job
+    from fastsvm_cli.console.progress import Progress
+    from fastsvm_cli.models import check_start
+    from fastsvm_cli.system.interruption import raising
+    from fastsvm_cli.text.read_rows import read_bytes
+
+    model_file, *others = options.inputs[1:]
+    check_inputs(model_file, *others)
+    contents = {path: read_bytes(path) for path in others}
+    contents[model_file] = read_bytes(model_file, lambda start: check_start(start, model_file))
+    job = Job(absolute(options.output), {name: getattr(options, name) for name in options.records()}, contents)
+    prediction = job.prediction()
+    prediction.begin()
+    with raising(), Progress("predict", quiet=options.quiet) as progress:
+        try:
+            seen = run(
+                job,
+                url=options.test_file,
+                address=options.dask or "",
+                block=options.block,
+                say=options.note,
+                progress=progress,
+            )
+        except PartsMissing as missing:
+            for line in missing.lines:
+                print(f"Error: {line}", file=sys.stderr)
+            raise
+    for line in seen.named:
+        options.note(f"Warning: {line}")
+    if len(seen.instructions) > 1:
+        kinds = ", ".join(sorted(seen.instructions))
+        options.note(f"Note: workers had different processors ({kinds}): last digits may differ from one machine's.")
+    if code := prediction.end():
+        raise click.exceptions.Exit(code)
