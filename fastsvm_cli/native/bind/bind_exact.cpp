@@ -46,21 +46,15 @@ void fill_kernel_matrix(const KernelMatrix& kernel_matrix, const Rows& rows, Num
     kernel_matrix.values(rows, out.data());
 }
 
-template <class Tiles>
-std::vector<double> kernel_sums(const Tiles& self, const Rows& chunk, const std::vector<std::int64_t>& rows,
-                                std::int64_t from, const std::vector<float>& coef) {
-    for (std::int64_t row : rows)
-        if (row < 0 || row >= chunk.rows) throw nb::index_error("row out of range");
-    const std::int64_t count = static_cast<std::int64_t>(coef.size());
-    if (from < 0 || count > self.size() - from || from % panel || count % panel)
-        throw nb::index_error("whole panels only");
+// Sums of the rows' kernel values with all vectors, which must fill whole panels. For measurements.
+template <class Tiles> std::vector<double> kernel_sums(const Tiles& self, const Rows& rows) {
+    if (self.size() % panel) throw nb::index_error("whole panels only");
     const auto block = self.block();
-    self.take(chunk, rows.data(), static_cast<std::int64_t>(rows.size()), *block);
-    std::vector<double> partial(rows.size() * lanes), sums(rows.size());
+    self.take(rows, in_order(rows.rows).data(), rows.rows, *block);
+    const std::vector<float> coef(static_cast<std::size_t>(self.size()), 1.0F);
+    std::vector<double> sums(static_cast<std::size_t>(rows.rows * lanes));  // in parts
     Aligned<float> scratch;
-    self.add_sums(*block, static_cast<std::int64_t>(rows.size()), from, from + count, coef.data(), scratch,
-                  partial.data());
-    for (std::size_t i = 0; i < partial.size(); ++i) sums[i / lanes] += partial[i];
+    self.add_sums(*block, rows.rows, 0, self.size(), coef.data(), scratch, sums.data());
     return sums;
 }
 
@@ -105,8 +99,7 @@ void bind_kernels(nb::module_& m) {
                 new (self) SingleTiles(model, in_order(model.total_sv()));
             },
             "model"_a)
-        .def("kernel_sums", &kernel_sums<SingleTiles>, "chunk"_a, "rows"_a, "start"_a, "coef"_a,
-             "As GridTiles.kernel_sums.");
+        .def("kernel_sums", &kernel_sums<SingleTiles>, "chunk"_a);
 
     nb::class_<Exact>(m, "Exact", "An exact LIBSVM model, ready for evaluation.")
         .def(nb::init<const SvmModel&>(), "model"_a, WithoutGil())
@@ -175,20 +168,13 @@ void bind_kernels(nb::module_& m) {
 
     nb::class_<GridTiles>(m, "GridTiles", "RBF kernel values of vectors on a grid, from whole numbers.")
         .def_static(
-            "of",
-            [](const SvmModel& model, const std::vector<std::int64_t>& order) {
-                for (std::int64_t row : order)
-                    if (row < -1 || row >= model.vectors->rows) throw nb::index_error("row out of range");
-                return GridTiles::of(model, order).release();
-            },
-            nb::rv_policy::take_ownership, "model"_a, "order"_a,
-            "Tiles of the support vectors in this order, -1 for padding; None if the kernel is not RBF, or the vectors "
-            "are off a grid, or wide and sparse.")
+            "of", [](const SvmModel& model) { return GridTiles::of(model, in_order(model.total_sv())).release(); },
+            nb::rv_policy::take_ownership, "model"_a,
+            "Tiles of the support vectors; None if the kernel is not RBF, or the vectors are off a grid, or wide and "
+            "sparse.")
         .def_prop_ro("features_per_word", &GridTiles::features_per_word)
         .def_prop_ro("products", &GridTiles::products, "Products per kernel value, for a row like the vectors.")
-        .def("kernel_sums", &kernel_sums<GridTiles>, "chunk"_a, "rows"_a, "start"_a, "coef"_a,
-             "Sums of these rows' kernel values with the vectors from `start` on (whole panels), times `coef`. For "
-             "measurements.");
+        .def("kernel_sums", &kernel_sums<GridTiles>, "chunk"_a);
 
     m.def("used_indices", &used_indices, "vectors"_a, "LIBSVM indices in the vectors, increasing.");
 }
@@ -326,17 +312,6 @@ void bind_simd(nb::module_& m) {
     m.def("select_instruction_set", &select_instruction_set, "name"_a,
           "Use the hot loops of one of instruction_sets(); False if unavailable.");
     m.def("instruction_sets", &instruction_sets, "Instruction sets of this machine and build, fastest first.");
-    m.def(
-        "multiply_adds",
-        [](bool single, std::int64_t times) {
-            double sum = 0;
-            const nb::gil_scoped_release release;
-            return (single ? loops().products->single_multiply_adds : loops().products->double_multiply_adds)(times,
-                                                                                                              &sum);
-        },
-        "single"_a, "times"_a,
-        "Do `times` rounds of independent multiply-adds, and return the number of multiply-adds. For benchmarks of the "
-        "processor.");
     m.def("library_exp", &library_exp_name,
           "Loop of this instruction set, 'plain' or 'fused', with the bits of this process's exp, for the reference "
           "sum; '' if none: the library is called.");

@@ -190,7 +190,9 @@ Rows chunk_from_dense(AnyNumbers leading, AnyNumbers matrix, AnyNumbers columns,
     if (!leading.is_none()) before = array(leading, "leading", 1, 2);
     if (!columns.is_none()) indices = array(columns, "columns");
     const nb::gil_scoped_release release;
-    return rows_from_dense(before.view, x.view, indices.buffer ? &indices.view : nullptr, first_index);
+    Rows out;
+    rows_from_dense(before.view, x.view, indices.buffer ? &indices.view : nullptr, first_index, out);
+    return out;
 }
 
 Rows concatenate(nb::typed<nb::iterable, Rows> chunks) {

@@ -11,7 +11,6 @@
 #include <stdexcept>
 #include <string>
 #include <system_error>
-#include <utility>
 
 #include "capi/handle.h"
 #include "engine/checksum.h"
@@ -98,7 +97,7 @@ std::optional<RowError> take_dense(const fastsvm_rows& rows, std::int32_t first_
     none.columns = 0;
     const auto take = [&](std::int64_t count) {
         matrix.rows = none.rows = count;
-        out = rows_from_dense(none, matrix, nullptr, first_index, std::move(out));
+        rows_from_dense(none, matrix, nullptr, first_index, out);
     };
     try {
         take(last - first);

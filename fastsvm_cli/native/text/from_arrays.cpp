@@ -175,9 +175,10 @@ std::string dense_error(const MatrixView& matrix, std::int64_t row) {
     return why;
 }
 
-// Writes the entries that `measure` counted. index: (columns).
-void write_entries(const MatrixView& matrix, std::int64_t row, std::int64_t entries, const std::int32_t* index,
-                   std::int32_t* indices, double* values) {
+// Writes the entries that `measure` counted. index(column): of LIBSVM.
+template <class Index>
+void write_entries(const MatrixView& matrix, std::int64_t row, std::int64_t entries, Index index, std::int32_t* indices,
+                   double* values) {
     const std::int64_t d = matrix.columns;
     with_type(matrix.type, [&](auto number) {
         using From = decltype(number);
@@ -190,17 +191,17 @@ void write_entries(const MatrixView& matrix, std::int64_t row, std::int64_t entr
             };
             if (entries == d) {
                 for (std::int64_t c = 0; c < d; ++c) values[c] = value_at(c);
-                std::copy_n(index, d, indices);
+                for (std::int64_t c = 0; c < d; ++c) indices[c] = index(c);
                 return;
             }
             std::int64_t e = 0;
             for (std::int64_t c = 0; c < d && e < entries; ++c) {  // without a branch per number
-                indices[e] = index[c];
+                indices[e] = index(c);
                 values[e] = value_at(c);
                 e += values[e] != 0;
             }
             // Numbers that another thread made zeros meanwhile.
-            for (; e < entries; ++e) indices[e] = index[d - 1], values[e] = 0;
+            for (; e < entries; ++e) indices[e] = index(d - 1), values[e] = 0;
         };
         if (matrix.column_stride == sizeof(From))
             copy(sizeof(From));
@@ -330,8 +331,8 @@ Rows rows_from_columns(const MatrixView& indptr, const MatrixView& indices, cons
     return out;
 }
 
-Rows rows_from_dense(const MatrixView& leading, const MatrixView& matrix, const MatrixView* columns,
-                     std::int32_t first_index, Rows out) {
+void rows_from_dense(const MatrixView& leading, const MatrixView& matrix, const MatrixView* columns,
+                     std::int32_t first_index, Rows& out) {
     const std::int64_t d = matrix.columns;
     out.reset(leading.rows, 0, 0);
     expect_count("matrix", matrix.rows, "rows", out.rows, "as many as leading has");
@@ -339,16 +340,18 @@ Rows rows_from_dense(const MatrixView& leading, const MatrixView& matrix, const 
     if (d > std::numeric_limits<std::int32_t>::max()) fail("matrix: more than 2147483647 columns found");
     out.leading = leading_of(leading);
     out.leading_count = static_cast<int>(leading.columns);
-    Array<std::int32_t> index = columns ? array_of<std::int32_t>(*columns, "columns") : Array<std::int32_t>(d);
+    const Array<std::int32_t> given = columns ? array_of<std::int32_t>(*columns, "columns") : Array<std::int32_t>();
+    const auto index = [known = columns ? given.data() : nullptr, first_index](std::int64_t c) {
+        return known ? known[c] : static_cast<std::int32_t>(c + first_index);
+    };
     const auto check_index = [&](std::int64_t c) {
-        const std::int32_t found = index[c];
+        const std::int32_t found = index(c);
         if (found < 0) fail("columns: " + index_error(found));
-        if (c && found <= index[c - 1]) fail("columns: " + index_error(found, index[c - 1]));
+        if (c && found <= index(c - 1)) fail("columns: " + index_error(found, index(c - 1)));
     };
     for (std::int64_t c = 0; columns && c < d; ++c) check_index(c);
-    for (std::int64_t c = 0; !columns && c < d; ++c) index[c] = static_cast<std::int32_t>(c + first_index);
     if (!columns && d) check_index(0), check_index(d - 1);
-    out.max_index = d ? index[d - 1] : 0;  // as in dense text, even if no row has it
+    out.max_index = d ? index(d - 1) : 0;  // as in dense text, even if no row has it
 
     const std::int64_t groups = (out.rows + abreast - 1) / abreast;
     parallel_for(groups, grain / abreast, [&](std::int64_t first, std::int64_t last) {
@@ -365,16 +368,16 @@ Rows rows_from_dense(const MatrixView& leading, const MatrixView& matrix, const 
     const bool whole = entries == out.rows * d && matrix.type == NumberType::float64;
     if (whole && matrix.owner && is_contiguous(matrix, sizeof(double))) {  // not copied, if it is aligned
         out.values = array_of<double>(matrix, "matrix");
-        for (std::int64_t r = 0; r < out.rows; ++r) std::copy_n(index.data(), d, out.indices.data() + r * d);
-        return out;
+        for (std::int64_t r = 0; r < out.rows; ++r)
+            for (std::int64_t c = 0; c < d; ++c) out.indices[r * d + c] = index(c);
+        return;
     }
     out.values.resize(entries);
     parallel_for(out.rows, grain, [&](std::int64_t first, std::int64_t last) {
         for (std::int64_t r = first; r < last; ++r)
-            write_entries(matrix, r, out.end(r) - out.begin(r), index.data(), out.indices.data() + out.begin(r),
+            write_entries(matrix, r, out.end(r) - out.begin(r), index, out.indices.data() + out.begin(r),
                           out.values.data() + out.begin(r));
     });
-    return out;
 }
 
 }  // namespace fastsvm

@@ -45,8 +45,8 @@ Rows rows_from_columns(const MatrixView& indptr, const MatrixView& indices, cons
                        std::int64_t columns, std::int64_t first_row, std::int32_t first_index);
 
 // A dense matrix (rows, d); zeros are not stored. columns: (d) LIBSVM indices, increasing; null: column j is feature
-// j + first_index. A view of doubles with an owner, without zeros and gaps, is not copied. memory: to reuse.
-Rows rows_from_dense(const MatrixView& leading, const MatrixView& matrix, const MatrixView* columns,
-                     std::int32_t first_index, Rows memory = {});
+// j + first_index. A view of doubles with an owner, without zeros and gaps, is not copied. Reuses the memory of `out`.
+void rows_from_dense(const MatrixView& leading, const MatrixView& matrix, const MatrixView* columns,
+                     std::int32_t first_index, Rows& out);
 
 }  // namespace fastsvm

@@ -177,8 +177,6 @@ AroundResult parse_around(const char* text, std::size_t size, std::int64_t first
     return result;
 }
 
-// Parses a slice of LIBSVM text, index:value, or of dense text.
-
 namespace {
 
 bool is_entry(const char* p) {

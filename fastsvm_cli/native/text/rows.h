@@ -139,8 +139,6 @@ Rows concatenate_rows(const std::vector<std::shared_ptr<const Rows>>& parts);
 // 17`); unlabelled rows then get the label 0 (unknown), and negative zeros their sign.
 std::string format_rows(const Rows& rows, const std::vector<std::int64_t>& lines = {});
 
-// The features that a model knows, and a row's entries of these features.
-
 // A model's features: LIBSVM index to dense column. Only indices that occur have a column, since one may be
 // 2,000,000,000.
 class Features {
