@@ -6,8 +6,8 @@
 Without models: random RBF kernels of 4,096 support vectors. With models: those, on the rows of DATA or their own
 support vectors. One thread, in memory, processor time, the least of the runs in S seconds.
 
-Prints nanoseconds per kernel evaluation, GFlop/s (two operations per feature), and their share of the peak, independent
-fused multiply-adds. `labels`: all levels, with each level's share of rows. `double`: for --values and -b 1.
+Prints nanoseconds per kernel evaluation, GFlop/s (two operations per feature), and their share of the peak, numpy's
+product of two matrices. `labels`: all levels, with each level's share of rows. `double`: for --values and -b 1.
 `matrix`: kernel values with 100 rows. `sums`: its product with a column. `reference`: LIBSVM's own sums.
 FASTSVM_INSTRUCTIONS selects the instruction set.
 """
@@ -28,7 +28,7 @@ SHAPES = [(4096, 20), (4096, 100), (4096, 780)]  # support vectors, features
 #: (features, levels, share of non-zero features, gamma).
 GRIDS = [(60, 2, 0.25, 0.05), (123, 2, 0.11, 0.01), (42, 3, 0.67, 0.03), (64, 17, 0.8, 0.001)]
 ROWS = 480
-PEAK_TIMES = 20_000
+PEAK_SIZE = 1024
 
 
 def main() -> None:
@@ -64,8 +64,9 @@ def main() -> None:
 
 
 def peak(single: bool, seconds: float) -> float:
-    taken, operations = least(lambda: _native.multiply_adds(single, PEAK_TIMES), seconds)
-    return 2e-9 * operations / taken
+    square = np.ones((PEAK_SIZE, PEAK_SIZE), np.float32 if single else np.float64)
+    taken, _ = least(lambda: square @ square, seconds)
+    return 2e-9 * PEAK_SIZE**3 / taken
 
 
 def least(run, seconds: float):

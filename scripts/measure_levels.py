@@ -101,7 +101,8 @@ def measured(seconds: float) -> "dict[str, tuple[float, float]]":
 
 def single(features: int) -> Point:
     model, chunk = two_classes(*(made_up(n, features) for n in (VECTORS, ROWS)), 1 / features)
-    return Point(sums(_native.SingleTiles(model.svm_model), chunk), features)
+    tiles = _native.SingleTiles(model.svm_model)
+    return Point(lambda: tiles.kernel_sums(chunk), features)
 
 
 def on_grid(features: int, levels: int, share: float) -> "tuple[int, Point]":
@@ -110,8 +111,8 @@ def on_grid(features: int, levels: int, share: float) -> "tuple[int, Point]":
         rng.integers(1, levels, (n, features)) * (rng.random((n, features)) < share) for n in (VECTORS, ROWS)
     )
     model, chunk = two_classes(vectors, rows, 1 / (features * levels**2))
-    tiles = _native.GridTiles.of(model.svm_model, list(range(VECTORS)))
-    return tiles.features_per_word, Point(sums(tiles, chunk), tiles.products)
+    tiles = _native.GridTiles.of(model.svm_model)
+    return tiles.features_per_word, Point(lambda: tiles.kernel_sums(chunk), tiles.products)
 
 
 def double(features: int, entries: "int | None", share: float) -> Point:
@@ -157,11 +158,6 @@ def proof(classes: int) -> Point:
 def made_up(n: int, features: int, share: float = 1.0) -> np.ndarray:
     rng = np.random.default_rng([n, features])
     return rng.random((n, features)) * (rng.random((n, features)) < share)
-
-
-def sums(tiles: "_native.SingleTiles | _native.GridTiles", chunk: "_native.Chunk") -> "Callable[[], object]":
-    rows, coef = list(range(ROWS)), [1.0] * VECTORS
-    return lambda: tiles.kernel_sums(chunk, rows, 0, coef)
 
 
 if __name__ == "__main__":

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 
 from fastsvm_cli import _native
 from fastsvm_cli._native import RunCounts as RunCounts
-from fastsvm_cli.errors import DataFormatError
 from fastsvm_cli.prediction.answers import Fallback as Fallback
 from fastsvm_cli.prediction.answers import Predictor
 from fastsvm_cli.text.byte_source import Content
@@ -47,11 +46,5 @@ def predict(
 ) -> RunCounts:
     """Write the line of every row in memory, in order. Raises DataFormatError for a row that cannot be evaluated."""
     run_counts = RunCounts(labelled)
-    run = _native.Run(predictor, run_counts, write)
-    try:
-        run.begin()
-        for chunk in chunks:
-            run.answer(chunk)
-    except _native.RunError as error:
-        raise DataFormatError(path, *error.args) from None
+    predictor.write(chunks, run_counts, write, path)
     return run_counts

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from fastsvm_cli.models import load_model
-from fastsvm_cli.text.line_blocks import BadRows
 from fastsvm_cli.text.read_rows import read_chunks
 from support import oracles
 from support.evaluation import decide
@@ -100,25 +99,6 @@ def test_whatever_the_data_comes_as(fastsvm, models, tmp_path, threads, end, opt
         fastsvm("predict", "-q", "open", fast, "again")
         answers = (tmp_path / "out").read_text().splitlines()
         assert (tmp_path / "again").read_text().splitlines() == [answers[number - 1] for number in requested]
-
-
-def test_lines_of_rows_that_cannot_be_evaluated_are_counted_too():
-    """BadRows.lines between `drop` and `fill`, over pieces of a chunk, against a list of the lines' fates."""
-    rng = random.Random(3)
-    for _ in range(300):
-        fates = rng.choices(["good", "unreadable", "dropped"], [5, 2, 1], k=rng.randint(0, 40))
-        read = [(101 + at, fate) for at, fate in enumerate(fates) if fate != "unreadable"]
-        lines = np.subtract([line for line, _ in read], 101) - np.arange(len(read))  # unreadable ones before each row
-        gaps = [(row, count, count) for row, count in enumerate(np.diff(lines, prepend=0).tolist()) if count]
-        bad_rows = BadRows("data")
-        bad_rows.begin(101, gaps, [])
-        while read:
-            buffer, read = read[: (cut := rng.randint(1, 9))], read[cut:]
-            bad_rows.drop([(at, "why") for at, (_, fate) in enumerate(buffer) if fate == "dropped"])
-            good = [line for line, fate in buffer if fate == "good"]
-            chosen = [at for at in range(len(good)) if rng.random() < 0.7]
-            assert bad_rows.lines(chosen) == [good[at] for at in chosen]
-            list(bad_rows.fill(b"x\n" * len(good), len(good)))
 
 
 @pytest.mark.full

@@ -78,15 +78,16 @@ def one_by_one(lines, dense=False, labelled=True, **options):
 
 def read_around(path, **options):
     """As one_by_one, with the first messages only."""
-    found, position, rows, where, numbers = BadRows("data"), Position(), [], {}, []
+    found, position, rows, where, numbers, counted = BadRows("data"), Position(), [], {}, [], 0
     for chunk in read_chunks(str(path), bad_rows=found, place=position, **options):
-        for row, lines, bad in found.gaps:
+        too_long = found.count - counted - sum(bad for _, _, bad in chunk.gaps)  # before the chunk's text
+        counted = found.count
+        for row, lines, bad in [(0, too_long, too_long)] * bool(too_long) + chunk.gaps:
             gap = where.setdefault(len(rows) + row, [0, 0])
             gap[0] += lines
             gap[1] += bad
         rows += rows_in(chunk)
         numbers += chunk.line_numbers(list(range(chunk.rows)))
-        list(found.fill(b"1\n" * chunk.rows, chunk.rows))
         assert position.lines == len(rows) + found.count + position.comments
     content = path.read_bytes()
     assert position.offset == len(content) and found.count == sum(bad for _, bad in where.values())

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from fastsvm_cli import _native
 from fastsvm_cli.models import parse_model
-from fastsvm_cli.text.line_blocks import NAMED, BadRows
+from fastsvm_cli.text.line_blocks import NAMED
 from fastsvm_cli.text.scaling import parse_scaling
 from support.bad_rows import BAD, PRECOMPUTED, one_by_one, read_around, too_long
 from support.in_process import answered
@@ -97,22 +97,3 @@ def test_rows_that_a_model_refuses_are_tried_a_few_times_each(tmp_path, bad):
     assert [at for at, line in enumerate(lines.splitlines()) if line == b"nan"] == expected
     assert prediction.run_counts.rows == count - len(expected) and bad_rows.count == len(expected)
     assert [line for line, _ in bad_rows.named] == [at + 1 for at in expected[:NAMED]]
-
-
-def test_lines_of_nan_come_in_buffers_however_long_they_are():
-    rows = BadRows("data")
-    rows.filler = b"nan " * 250_000 + b"\n"
-    rows.begin(1, [(0, 3, 3), (1, 40, 40), (2, 1, 1)], [])
-    buffers = list(rows.fill(b"a\nb\n", 2))
-    assert b"".join(buffers) == rows.filler * 3 + b"a\n" + rows.filler * 40 + b"b\n" + rows.filler
-    assert max(map(len, buffers)) < 3 * len(rows.filler)
-
-
-def test_the_lines_of_a_chunk_may_be_filled_up_in_parts():
-    for cut in range(7):
-        rows = BadRows("data")
-        rows.filler = b"-\n"
-        rows.begin(1, [(0, 1, 1), (2, 3, 2), (5, 1, 1), (6, 3, 3)], [])
-        letters = [b"%c\n" % letter for letter in b"abcdef"]
-        found = [*rows.fill(b"".join(letters[:cut]), cut), *rows.fill(b"".join(letters[cut:]), 6 - cut)]
-        assert b"".join(found).replace(b"\n", b"") == b"-ab--cde-f---"

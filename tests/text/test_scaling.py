@@ -4,6 +4,7 @@ import gzip
 import math
 import random
 import struct
+from array import array
 
 import pytest
 from hypothesis import given
@@ -25,8 +26,13 @@ from support.scaling import contents, read_plain, read_scaled, read_scaling, run
 # ---- six digits
 
 
+#: It scales a value to itself, rounded.
+IDENTITY = _native.read_scaling(b"x\n0 1\n1 0 1\n")
+
+
 def check_six_digits(value):
-    assert bits([_native.round_to_six_digits(value)]) == bits([to_six_digits(value)]), value.hex()
+    chunk = _native.Chunk.from_columns(array("q", [0, 1]), array("i", [0]), array("d", [value]), 1)
+    assert bits(IDENTITY.rows(chunk).values) == bits([to_six_digits(value)] * (value != 0)), value.hex()
 
 
 @calm(500)
@@ -53,8 +59,6 @@ def test_six_digits_at_the_powers_of_ten():
             if math.isfinite(value):
                 check_six_digits(value)
                 check_six_digits(-value)
-    check_six_digits(0.0)
-    check_six_digits(-0.0)
 
 
 # ---- rows
@@ -110,8 +114,8 @@ def test_rows_are_those_of_svm_scale(svm_scale, tmp_path, ranges, rows, size, bl
     ]
     (tmp_path / "dense").write_text("\n".join(dense))
     assert read_scaled(tmp_path / "dense", tmp_path / "range", dense=True)[0] == found
-    assert scaling.entries.before == sum(len(row) for _, row in rows)
-    assert scaling.entries.after == sum(len(row[1]) for row in found)
+    assert scaling.entries.counts[0] == sum(len(row) for _, row in rows)
+    assert scaling.entries.counts[1] == sum(len(row[1]) for row in found)
 
 
 @calm(100)
@@ -161,7 +165,7 @@ def test_absent_features_get_what_their_zero_becomes_and_others_are_left_out(fil
     data, range_file = files(data="1 1:1 3:7 5:2 9:1\n1 1:1 4:1 5:0 7:1\n", range="x\n0 1\n1 0 4\n3 1 1\n4 0 9\n")
     found, scaling = read_scaled(data, range_file)
     assert [row[1] for row in found] == [[1], [1, 4]]
-    assert scaling.entries.unknown == 3  # feature 3 is constant; zeros do not count
+    assert scaling.entries.counts[2] == 3  # feature 3 is constant; zeros do not count
     assert scaling.warnings()[0].startswith("Warning: 3 values left out, of features that ")
     assert "(the first: 5)" in scaling.warnings()[0]
 
@@ -208,7 +212,7 @@ def test_entries_of_rows_that_cannot_be_scaled_are_not_counted(files):
         data, range_file = files(data=f"1 1:1\n{line}\n", range=BAD_ROWS_RANGE)
         around, scaling = BadRows(str(data)), read_scaling(range_file)
         good = contents(read_chunks(str(data), scaling=scaling, bad_rows=around))
-        assert len(good) == 1 == around.count == scaling.entries.before
+        assert len(good) == 1 == around.count == scaling.entries.counts[0]
     data, range_file = files(data="1,2,1\n1,1,1e308\n", range="x\n-100 100\n1 0 4\n2 0 1\n")
     with pytest.raises(DataFormatError, match=r"data:2: '1e308' found, too large for a double once it is scaled"):
         read_scaled(data, range_file, dense=True)

@@ -2,12 +2,14 @@
 #pragma once
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/function.h>
 #include <cstddef>
 #include <functional>
 #include <initializer_list>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -19,18 +21,10 @@
 
 namespace nb = nanobind;
 
-// Arguments of any type, checked at use. Name: their type in signatures and the stub (_native.pyi). The blank in
-// "memoryview [float]" keeps the stub generator from taking it for an array type.
+// Name: a type in signatures and the stub (_native.pyi). The blank in "memoryview [float]" keeps the stub generator
+// from taking it for an array type.
 
-// An object with a buffer of text.
-class AnyText : public nb::handle {
-public:
-    using nb::handle::handle;
-    AnyText(const nb::handle& object) : nb::handle(object) {}
-    static constexpr auto Name = nb::detail::const_name("bytes | bytearray | memoryview");
-};
-
-// An object with a buffer of numbers.
+// An object with a buffer of numbers, checked at use.
 class AnyNumbers : public nb::handle {
 public:
     using nb::handle::handle;
@@ -43,29 +37,35 @@ public:
 class FloatView : public nb::object {
     NB_OBJECT(FloatView, nb::object, "memoryview [float]", PyMemoryView_Check)
 };
-class OptionalFloatView : public nb::object {
-    static bool check(PyObject* o) { return o == Py_None || PyMemoryView_Check(o); }
-    NB_OBJECT(OptionalFloatView, nb::object, "memoryview [float] | None", check)
-};
 class IntegerView : public nb::object {
     NB_OBJECT(IntegerView, nb::object, "memoryview [int]", PyMemoryView_Check)
 };
-template <class T> using NumberView = std::conditional_t<std::is_integral_v<T>, IntegerView, FloatView>;
+template <class T>
+using NumberView = std::conditional_t<std::is_integral_v<std::remove_const_t<T>>, IntegerView, FloatView>;
 
-// Bytes of any object with a buffer.
+// An argument: the bytes of any object with a buffer.
 class Bytes {
 public:
-    explicit Bytes(nb::handle object) {
-        if (PyObject_GetBuffer(object.ptr(), &view_, PyBUF_SIMPLE) != 0) throw nb::python_error();
-    }
+    Bytes() = default;
     ~Bytes() { PyBuffer_Release(&view_); }
     Bytes(const Bytes&) = delete;
+    bool take(nb::handle object) {
+        const bool taken = PyObject_GetBuffer(object.ptr(), &view_, PyBUF_SIMPLE) == 0;
+        if (!taken) PyErr_Clear();
+        return taken;
+    }
     const char* data() const { return static_cast<const char*>(view_.buf); }
     std::size_t size() const { return static_cast<std::size_t>(view_.len); }
+    std::string_view text() const { return {data(), size()}; }
 
 private:
-    Py_buffer view_;
+    Py_buffer view_{};
 };
+template <> struct nb::detail::type_caster<Bytes> {
+    NB_TYPE_CASTER(Bytes, const_name("bytes | bytearray | memoryview"))
+    bool from_python(handle object, std::uint32_t, cleanup_list*) noexcept { return value.take(object); }
+};
+using WithoutGil = nb::call_guard<nb::gil_scoped_release>;
 
 // Parsers need whole lines.
 inline void check_whole_lines(const Bytes& bytes, std::size_t from) {
@@ -86,27 +86,17 @@ template <class Write> nb::bytes written(Write write) {
     return bytes_of(text);
 }
 
-// Frees a Python function with the GIL, on any thread.
-template <class Function> std::shared_ptr<Function> shared_function(Function function) {
-    return std::shared_ptr<Function>(new Function(std::move(function)), [](Function* held) {
-        const nb::gil_scoped_acquire acquire;
-        delete held;
-    });
-}
-
-// Raises ValueError(what) or, for a tuple, ValueError(*what).
-[[noreturn]] inline void raise_value_error(nb::handle what) {
-    PyErr_SetObject(PyExc_ValueError, what.ptr());
+// Raises ValueError(what, where).
+[[noreturn]] inline void raise_value_error(const std::string& what, std::int64_t where) {
+    PyErr_SetObject(PyExc_ValueError, nb::make_tuple(what, where).ptr());
     throw nb::python_error();
 }
 
-template <class T> using View = nb::ndarray<nb::memview, const T>;
-
-// A read-only buffer that keeps `owner` alive.
-template <class T> NumberView<T> view(const T* data, std::initializer_list<std::size_t> shape, nb::handle owner) {
-    static const T none{};  // even an empty view needs an address
+// A buffer that keeps `owner` alive; read-only if T is const.
+template <class T> NumberView<T> view(T* data, std::initializer_list<std::size_t> shape, nb::handle owner) {
+    static std::remove_const_t<T> none;  // even an empty view needs an address
     return nb::steal<NumberView<T>>(
-        nb::cast(View<T>(data ? data : &none, shape, owner), nb::rv_policy::reference).release());
+        nb::cast(nb::ndarray<nb::memview, T>(data ? data : &none, shape, owner), nb::rv_policy::reference).release());
 }
 
 // A property: the numbers of a member, in a buffer.
@@ -116,12 +106,6 @@ template <class T, class Numbers> auto numbers_of(Numbers T::* member) {
         return view(numbers.data(), {static_cast<std::size_t>(numbers.size())}, self);
     };
 }
-
-// Rows in Python: immutable, shared with models.
-struct Chunk {
-    std::shared_ptr<const fastsvm::Rows> rows;
-};
-inline Chunk shared(fastsvm::Rows&& rows) { return {std::make_shared<const fastsvm::Rows>(std::move(rows))}; }
 
 using NumberArray = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using SingleArray = nb::ndarray<const float, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
@@ -134,7 +118,7 @@ using NumberMatrix = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::de
 inline FloatView owned(std::vector<double> numbers) {
     auto* const storage = new std::vector<double>(std::move(numbers));
     nb::capsule owner(storage, [](void* p) noexcept { delete static_cast<std::vector<double>*>(p); });
-    return view<double>(storage->data(), {storage->size()}, owner);
+    return view<const double>(storage->data(), {storage->size()}, owner);
 }
 
 // `out` must have this many pairs. Labels alone have no values, which only some models accept.
@@ -143,16 +127,23 @@ inline void check_pairs(const fastsvm::Decisions& out, std::int64_t pairs, bool 
     if (out.labels_alone && !labels_alone) throw nb::value_error("labels alone have no values");
 }
 
-using OnProgress = nb::typed<nb::callable, nb::object(double)>;  // called with the share done
+using OnProgress = std::function<nb::object(double)>;  // called with the share done; may be null
 
 // A Python source of bytes, called on any thread.
-using ReadInto = nb::typed<nb::callable, int(AnyNumbers)>;
-using Ready = nb::typed<nb::callable, bool()>;
+using ReadInto = std::function<std::size_t(AnyNumbers)>;
+using Ready = std::function<bool()>;
 fastsvm::ByteStream stream_of(ReadInto read_into, Ready ready);
 
-// A Python function that takes the bytes of an output.
-using WriteBytes = nb::typed<nb::callable, nb::object(nb::bytes)>;
+// A Python function that takes the bytes of an output; may be null.
+using WriteBytes = std::function<nb::object(nb::bytes)>;
 fastsvm::Outputs::Write writer(WriteBytes write);
+
+// The name of a file, as its bytes, or other text.
+inline std::string text_of(nb::handle value) {
+    const nb::object bytes = nb::steal(PyUnicode_EncodeFSDefault(value.ptr()));
+    if (!bytes.is_valid()) throw nb::python_error();
+    return {PyBytes_AsString(bytes.ptr()), static_cast<std::size_t>(PyBytes_Size(bytes.ptr()))};
+}
 
 // A file's name in Python.
 inline nb::object decoded(const std::string& name) {
@@ -167,30 +158,21 @@ inline void heed_signals() {
 }
 
 // Progress callback for work without the GIL; also runs signal handlers. Create and destroy it with the GIL.
-inline std::function<void(double)> progress_to(std::optional<OnProgress> progress) {
+inline std::function<void(double)> progress_to(OnProgress progress) {
     return [progress](double share) {
         heed_signals();
         if (!progress) return;
         const nb::gil_scoped_acquire acquire;
-        (*progress)(share);
+        progress(share);
     };
 }
 
-// Each adds the classes and functions of its file, bind_*.cpp, to the module.
-void bind_scaling(nb::module_& m);
-void bind_rows(nb::module_& m);
+// Each adds the classes and functions of its file to the module.
 void bind_text(nb::module_& m);
-void bind_answers(nb::module_& m);
 void bind_exact(nb::module_& m);
-void bind_models(nb::module_& m);
-void bind_cascade(nb::module_& m);
-void bind_header(nb::module_& m);
 void bind_engine(nb::module_& m);
 void bind_model_files(nb::module_& m);
-void bind_run(nb::module_& m);
-void bind_files(nb::module_& m);
 void bind_program(nb::module_& m);
-void bind_simd(nb::module_& m);
 
 // Binds a class by a table of its fields: the constructor's arguments and the properties.
 
@@ -198,23 +180,18 @@ void bind_simd(nb::module_& m);
 // argument of the constructor alone, whose property the base class has.
 enum class In { value, buffer, sequence, argument };
 
-// A property, and an argument of the constructor. Rows are in a Chunk.
+// A property, and an argument of the constructor.
 template <In in, class Owner, class Member, class Arg> struct Field {
-    static constexpr bool rows = std::is_same_v<Member, std::shared_ptr<const fastsvm::Rows>>;
-    using Given = std::conditional_t<rows, Chunk, std::conditional_t<in == In::buffer, NumberArray, Member>>;
+    using Given = std::conditional_t<in == In::buffer, NumberArray, Member>;
 
     static Member taken(Given& given) {
-        if constexpr (rows)
-            return given.rows;
-        else if constexpr (in == In::buffer)
+        if constexpr (in == In::buffer)
             return Member(given.data(), given.data() + given.size());
         else
             return std::move(given);
     }
     template <class Class> void add_property(Class& bound) const {
-        if constexpr (rows)
-            bound.def_prop_ro(name, [of = member](const Owner& self) { return Chunk{self.*of}; });
-        else if constexpr (in == In::buffer || in == In::sequence)
+        if constexpr (in == In::buffer || in == In::sequence)
             bound.def_prop_ro(name, numbers_of(member));
         else if constexpr (in == In::value)
             bound.def_ro(name, member);

@@ -8,7 +8,6 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <memory>
 #include <optional>
@@ -23,18 +22,32 @@
 #include "engine/line_blocks.h"
 #include "engine/model.h"
 #include "engine/run.h"
+#include "program/exact_file.h"
 
 using namespace nb::literals;
 using namespace fastsvm;
 
-namespace {
-
-// Number of classes with this number of pairs.
-int classes_of(std::size_t pairs) {
-    return static_cast<int>(std::lround((1 + std::sqrt(1 + 8 * static_cast<double>(pairs))) / 2));
+Outputs::Write writer(WriteBytes write) {
+    if (!write) return nullptr;
+    return [write = std::move(write)](const std::string& text) {
+        const nb::gil_scoped_acquire acquire;
+        write(bytes_of(text));
+    };
 }
 
-using Sigmoids = std::pair<std::vector<double>, std::vector<double>>;
+ByteStream stream_of(ReadInto read_into, Ready ready) {
+    return {[read = std::move(read_into)](char* target, std::size_t size) {
+                const nb::gil_scoped_acquire acquire;
+                const nb::object view =
+                    nb::steal(PyMemoryView_FromMemory(target, static_cast<Py_ssize_t>(size), PyBUF_WRITE));
+                const std::size_t got = read(AnyNumbers(view));
+                view.attr("release")();  // the memory ends with this call
+                return got;
+            },
+            std::move(ready)};
+}
+
+namespace {
 
 void bind_precision(nb::module_& m) {
     nb::class_<Precision>(
@@ -55,61 +68,32 @@ void bind_precision(nb::module_& m) {
             "tolerance"_a, "Values within `tolerance` of svm-predict's; regression models only.")
         .def_static(
             "values",
-            [](std::vector<Precision::Side> sides, std::optional<Sigmoids> odds) {
+            [] {
                 Precision out;
-                out.sides = std::move(sides);
-                if (odds) out.odds = {classes_of(odds->first.size()), std::move(odds->first), std::move(odds->second)};
+                out.sides.emplace();
                 return out;
             },
-            "sides"_a = std::vector<Precision::Side>(), "odds"_a.none() = nb::none(),
-            "Values up to rounding, and labels. sides: (value, margin) pairs, thresholds like zero, each anywhere "
-            "within its margin; one decision function only. odds: (A, B) of every pair's sigmoid 1 / (1 + exp(A f + "
-            "B)): a model that proves its labels returns values whose probabilities print as svm-predict's, digit for "
-            "digit.")
-        .def_ro("tolerance", &Precision::tolerance, "argument of `within`, or None")
-        .def_ro("sides", &Precision::sides, "argument of `values`, or None")
-        .def_prop_ro(
-            "odds",
-            [](const Precision& self) -> std::optional<Sigmoids> {
-                if (!self.odds) return std::nullopt;
-                return Sigmoids(self.odds->a, self.odds->b);
-            },
-            "argument of `values`, or None");
+            "Values up to rounding, and labels.")
+        .def_ro("tolerance", &Precision::tolerance, "argument of `within`, or None");
 }
 
 void bind_engines(nb::module_& m) {
     nb::class_<Model>(m, "Model", "A model that the core evaluates; immutable.")
-        .def(
-            "decisions",
-            [](const Model& self, const Precision& precision, bool radius) {
-                return self.decisions(precision, radius);
-            },
-            "precision"_a, "with_radius"_a)
+        .def("decisions", &Model::decisions, "precision"_a, "with_radius"_a)
         .def(
             "decision_values",
-            [](const Model& self, const Chunk& chunk, const Precision& precision, Decisions& out) {
+            [](const Model& self, const Rows& chunk, const Precision& precision, Decisions& out) {
                 check_pairs(out, self.pairs(), self.decisions(precision, out.with_radius).labels_alone);
-                const nb::gil_scoped_release release;
-                self.decision_values(*chunk.rows, precision, out);
+                self.decision_values(chunk, precision, out);
             },
-            "chunk"_a, "precision"_a, "out"_a, "Raises RowError.")
+            "chunk"_a, "precision"_a, "out"_a, WithoutGil(), "Raises RowError.")
         .def(
             "reference_values",
-            [](const Model& self, const Chunk& chunk, Decisions& out) {
+            [](const Model& self, const Rows& chunk, Decisions& out) {
                 check_pairs(out, self.pairs());
-                const nb::gil_scoped_release release;
-                self.reference_values(*chunk.rows, out);
+                self.reference_values(chunk, out);
             },
-            "chunk"_a, "out"_a, "Raises RowError.");
-}
-
-using LoadModel = nb::typed<nb::callable, Model()>;
-
-Fallback::Load loader(LoadModel load) {
-    return [held = shared_function(std::move(load))] {
-        const nb::gil_scoped_acquire acquire;
-        return nb::cast<std::shared_ptr<Model>>((*held)());
-    };
+            "chunk"_a, "out"_a, WithoutGil(), "Raises RowError.");
 }
 
 // A chunk's answer, and the lease of the memory that holds its decision values.
@@ -123,13 +107,8 @@ struct Answered : Answer {
 
 void bind_answer_options(nb::module_& m) {
     nb::class_<Fallback>(m, "Fallback", "The exact model of a certified model.")
-        .def(
-            "__init__",
-            [](Fallback* self, LoadModel load, double tolerance) {
-                new (self) Fallback(loader(std::move(load)), tolerance);
-            },
-            "load"_a, "tolerance"_a,
-            "load: called on first need, on any thread. tolerance: allowed radius of a regression value.");
+        .def(nb::init<Fallback::Load, double>(), "load"_a, "tolerance"_a,
+             "load: called on first need, on any thread. tolerance: allowed radius of a regression value.");
     nb::class_<Predictor>(m, "Predictor", "A model with its options; any threads' calls reuse its memory.")
         .def(
             "__init__",
@@ -153,25 +132,46 @@ void bind_answer_options(nb::module_& m) {
         .def_prop_ro("with_radius", [](const Predictor& self) { return self.resolved.with_radius; })
         .def(
             "answer",
-            [](nb::handle self, const Chunk& chunk) {
+            [](nb::handle self, std::shared_ptr<const Rows> chunk) {
                 const Predictor& predictor = nb::cast<const Predictor&>(self);
                 Answered* answered = nullptr;
                 {
                     const nb::gil_scoped_release release;
-                    answered = new Answered(predictor, chunk.rows);
+                    answered = new Answered(predictor, std::move(chunk));
                 }
                 answered->owner = nb::borrow(self);
                 return answered;
             },
             "chunk"_a, nb::sig("def answer(self, chunk: Chunk) -> Answer"),
-            "Answer a chunk of at most MOST_VALUES decision values.");
+            "Answer a chunk of at most MOST_VALUES decision values.")
+        .def(
+            "write",
+            [](const Predictor& self, nb::typed<nb::iterable, Rows> chunks, RunCounts& run_counts, WriteBytes write,
+               const nb::str& path) {
+                const std::string name = text_of(path);
+                Outputs outputs;
+                outputs.lines = writer(std::move(write));
+                Run run(self, std::move(outputs), run_counts, nullptr);
+                run.begin();
+                for (nb::handle chunk : chunks) {
+                    const auto rows = nb::cast<std::shared_ptr<const Rows>>(chunk);
+                    const nb::gil_scoped_release release;
+                    try {
+                        run.answer(rows);
+                    } catch (const RunError& error) {
+                        throw LineError(LineError::data, name, error.line, error.what());
+                    }
+                }
+            },
+            "chunks"_a, "run_counts"_a, "write"_a, "path"_a,
+            "Write the line of every row, in order, on all threads. path: in messages. Raises DataFormatError for a "
+            "row that cannot be evaluated.");
 }
 
 void bind_answer(nb::module_& m) {
     m.attr("MOST_VALUES") = most_values;
     nb::class_<Answered>(m, "Answer", "A model's answers for a chunk. Later answers reuse its memory once it is freed.")
-        .def_prop_ro(
-            "chunk", [](const Answered& self) { return Chunk{self.rows}; }, "the evaluated rows")
+        .def_ro("chunk", &Answered::rows, "the evaluated rows")
         .def_ro("error", &Answered::error,
                 "(line, reason) of the first row that cannot be evaluated, which ends the run; or None")
         .def_prop_ro(
@@ -189,77 +189,15 @@ void bind_summary(nb::module_& m) {
           "Clopper and Pearson's upper bound (1934) of a share, if `differing` of `rows` random rows differ: "
           "statistical, not a proof. To six digits or more.");
     m.def("score_lines", &score_lines, "header"_a, "score"_a, "svm-predict 3.37's lines after the last row.");
-    m.def(
-        "scaling_warnings",
-        [](const Scaling& scaling, const ScaledEntries& scaled, const std::string& name) {
-            return scaling_warnings(scaling, scaled, name);
-        },
-        "scaling"_a, "scaled"_a, "name"_a, "svm-scale's warnings after all rows. name: of the range file.");
+    m.def("scaling_warnings", &scaling_warnings, "scaling"_a, "scaled"_a, "name"_a,
+          "svm-scale's warnings after all rows. name: of the range file.");
 }
 
-}  // namespace
+using OnName = std::function<nb::object(std::int64_t, const std::string&)>;
 
-void bind_engine(nb::module_& m) {
-    nb::register_exception_translator([](const std::exception_ptr& thrown, void*) {
-        try {
-            std::rethrow_exception(thrown);
-        } catch (const RowError& error) {
-            const nb::object type = nb::module_::import_("fastsvm_cli.errors").attr("RowError");
-            PyErr_SetObject(type.ptr(), type(error.row, error.what()).ptr());
-        }
-    });
-    bind_precision(m);
-    bind_engines(m);
-    bind_answer_options(m);
-    bind_answer(m);
-    bind_summary(m);
-}
-
-// Bindings of engine/: runs, with Python's sources and outputs.
-
-namespace {
-
-using OnName = nb::typed<nb::callable, nb::object(std::int64_t, std::string)>;
-using GapFacts = std::tuple<std::int64_t, std::int64_t, std::int64_t>;
-
-}  // namespace
-
-Outputs::Write writer(WriteBytes write) {
-    return [held = shared_function(std::move(write))](const std::string& text) {
-        const nb::gil_scoped_acquire acquire;
-        (*held)(bytes_of(text));
-    };
-}
-
-ByteStream stream_of(ReadInto read_into, Ready ready) {
-    const auto read = shared_function(std::move(read_into));
-    const auto is_ready = shared_function(std::move(ready));
-    return {[read](char* target, std::size_t size) {
-                const nb::gil_scoped_acquire acquire;
-                const nb::object view =
-                    nb::steal(PyMemoryView_FromMemory(target, static_cast<Py_ssize_t>(size), PyBUF_WRITE));
-                const std::size_t got = nb::cast<std::size_t>((*read)(view));
-                view.attr("release")();  // the memory ends with this call
-                return got;
-            },
-            [is_ready] {
-                const nb::gil_scoped_acquire acquire;
-                return nb::cast<bool>((*is_ready)());
-            }};
-}
-
-namespace {
-
-std::vector<Gap> gaps_of(const std::vector<GapFacts>& facts) {
-    std::vector<Gap> out;
-    for (const auto& [row, lines, bad] : facts) out.push_back({row, lines, bad});
-    return out;
-}
-
-struct Blocks {
-    Blocks(ByteStream stream, Reading reading, Position& position, BadRows* bad_rows, ScaledEntries& scaled)
-        : blocks(std::move(stream), std::move(reading), position, bad_rows, scaled) {}
-    LineBlocks blocks;
+// Its bad rows are named as soon as they are read.
+struct Blocks : LineBlocks {
+    BadRows* bad_rows;
 };
 
 void bind_place(nb::module_& m) {
@@ -267,12 +205,8 @@ void bind_place(nb::module_& m) {
         m, "Position",
         "Position in a data file. offset: decompressed bytes. lines: before the offset; comments: of these, neither "
         "rows nor malformed. fields: values per dense row, -1 before the first, 0 for other text.")
-        .def(
-            "__init__",
-            [](Position* self, std::int64_t offset, std::int64_t lines, std::int64_t fields, std::int64_t comments) {
-                new (self) Position{offset, lines, fields, comments};
-            },
-            "offset"_a = 0, "lines"_a = 0, "fields"_a = -1, "comments"_a = 0)
+        .def(nb::init<std::int64_t, std::int64_t, std::int64_t, std::int64_t>(), "offset"_a = 0, "lines"_a = 0,
+             "fields"_a = -1, "comments"_a = 0)
         .def_rw("offset", &Position::offset)
         .def_rw("lines", &Position::lines)
         .def_rw("fields", &Position::fields)
@@ -280,18 +214,13 @@ void bind_place(nb::module_& m) {
     nb::class_<ScaledEntries>(m, "ScaledEntries", "Numbers of entries of scaled rows.")
         .def(nb::init<>())
         .def_prop_ro(
-            "before", [](const ScaledEntries& self) { return self.counts.before; }, "entries before scaling")
-        .def_ro("after", &ScaledEntries::after, "entries after scaling")
-        .def_prop_ro(
-            "unknown", [](const ScaledEntries& self) { return self.counts.unknown; },
-            "entries dropped because the range file does not name their feature")
-        .def_prop_ro(
             "counts",
             [](const ScaledEntries& self) {
                 return std::vector<std::int64_t>{self.counts.before, self.after, self.counts.unknown,
                                                  self.counts.unknown_index};
             },
-            "[before, after, unknown, unknown_index]")
+            "[entries before scaling, after it, dropped because the range file does not name their feature, least "
+            "feature of these or -1]")
         .def(
             "add",
             [](ScaledEntries& self, std::int64_t before, std::int64_t after, std::int64_t unknown,
@@ -308,49 +237,16 @@ void bind_bad_rows(nb::module_& m) {
         .def(
             "__init__",
             [](BadRows* self, bool nan, OnName name) {
-                new (self) BadRows(nan, [held = shared_function(std::move(name))](const RowProblem& problem) {
+                new (self) BadRows(nan, [name = std::move(name)](const RowProblem& problem) {
                     const nb::gil_scoped_acquire acquire;
-                    (*held)(problem.first, problem.second);
+                    name(problem.first, problem.second);
                 });
             },
             "nan"_a, "name"_a)
-        .def_prop_rw(
-            "filler", [](const BadRows& self) { return bytes_of(self.filler); },
-            [](BadRows& self, nb::bytes filler) { self.filler.assign(filler.c_str(), filler.size()); },
-            "line written for a bad row, or b''; a Run sets it if `nan`")
         .def_ro("count", &BadRows::count, "number of bad rows")
         .def_ro("named", &BadRows::named, "[(line, reason)] of the first MOST_NAMED bad rows")
-        .def_prop_ro(
-            "gaps",
-            [](const BadRows& self) {
-                std::vector<GapFacts> out;
-                for (const Gap& gap : self.gaps()) out.emplace_back(gap.row, gap.lines, gap.bad);
-                return out;
-            },
-            "the current block's gaps that `fill` has not passed, as in Chunk, with dropped rows")
         .def("restore", &BadRows::restore, "count"_a, "named"_a,
-             "Continue an earlier run, and name its bad rows again.")
-        .def(
-            "begin",
-            [](BadRows& self, std::int64_t first_line, const std::vector<GapFacts>& gaps,
-               std::vector<RowProblem> errors) { self.begin(first_line, gaps_of(gaps), std::move(errors)); },
-            "first_line"_a, "gaps"_a, "errors"_a,
-            "Begin a block of text. gaps: as in Chunk. errors: [(line, reason)] of the first malformed lines.")
-        .def("drop", &BadRows::drop, "rows"_a,
-             "Drop rows that cannot be evaluated: [(row, reason)], increasing, numbered from the first one that `fill` "
-             "has not written. Later row numbers omit them.")
-        .def("lines", &BadRows::lines, "rows"_a,
-             "Line numbers of these rows, which increase and are numbered as in `drop`.")
-        .def(
-            "fill",
-            [](BadRows& self, nb::bytes text, std::int64_t rows) {
-                nb::list buffers;
-                self.fill(std::string(text.c_str(), text.size()), rows,
-                          [&](const std::string& buffer) { buffers.append(bytes_of(buffer)); });
-                return buffers;
-            },
-            "text"_a, "rows"_a, nb::sig("def fill(self, text: bytes, rows: int) -> list[bytes]"),
-            "`text`, the lines of the block's next rows, with a filler per bad row, in several buffers.");
+             "Continue an earlier run, and name its bad rows again.");
 }
 
 void bind_blocks(nb::module_& m) {
@@ -366,9 +262,9 @@ void bind_blocks(nb::module_& m) {
                const std::string& delimiter, std::int32_t first_index, std::size_t size, std::size_t max_line) {
                 Reading reading{labelled,    dense,    delimiter.empty() ? ',' : delimiter[0],
                                 first_index, max_line, std::move(scaling)};
-                new (self) Blocks(stream_of(std::move(read_into), std::move(ready)), std::move(reading), position,
-                                  bad_rows, scaled);
-                self->blocks.size = size;
+                ByteStream stream = stream_of(std::move(read_into), std::move(ready));
+                new (self) Blocks{{std::move(stream), std::move(reading), position, bad_rows, scaled}, bad_rows};
+                self->size = size;
             },
             "read_into"_a, "ready"_a, "position"_a, "bad_rows"_a.none(), "scaling"_a.none(), "scaled"_a,
             "labelled"_a = true, "dense"_a = false, "delimiter"_a = ",", "first_index"_a = 1, "size"_a = block_bytes,
@@ -377,18 +273,17 @@ void bind_blocks(nb::module_& m) {
             "whether read_into returns at once. size: bytes of a block. scaled: counts scaled rows.")
         .def(
             "next",
-            [](Blocks& self) -> nb::object {
+            [](Blocks& self) {
                 LineBlock block;
-                {
-                    const nb::gil_scoped_release release;
-                    if (!self.blocks.next(block)) return nb::none();
-                    self.blocks.parse(block);
-                    self.blocks.count_block(block);
-                }
-                const nb::object chunk = block.rows ? nb::cast(Chunk{block.rows}) : nb::none();
-                return nb::make_tuple(chunk, nb::cast(block.error));
+                std::optional<std::tuple<std::shared_ptr<const Rows>, std::optional<RowProblem>>> out;
+                if (!self.next(block)) return out;
+                self.parse(block);
+                self.count_block(block);
+                if (self.bad_rows && block.rows) self.bad_rows->fill("", block.rows->rows, [](const std::string&) {});
+                out.emplace(std::move(block.rows), std::move(block.error));
+                return out;
             },
-            nb::sig("def next(self) -> tuple[Chunk | None, tuple[int, str] | None] | None"),
+            WithoutGil(), nb::sig("def next(self) -> tuple[Chunk | None, tuple[int, str] | None] | None"),
             "(chunk of the next block's rows or None, (line, reason) of the line that ends the run or None); None at "
             "the end.");
 }
@@ -439,42 +334,16 @@ void bind_run_counts(nb::module_& m) {
             "svm-predict's sums; None for unlabelled data");
 }
 
-void bind_runs(nb::module_& m) {
-    nb::class_<Run>(m, "Run", "Answers rows and writes their lines, in order. Raises RunError(line, reason).")
-        .def(
-            "__init__",
-            [](Run* self, const Predictor& predictor, RunCounts& run_counts, WriteBytes write) {
-                Outputs outputs;
-                outputs.lines = writer(std::move(write));
-                new (self) Run(predictor, std::move(outputs), run_counts, nullptr);
-            },
-            "predictor"_a, "run_counts"_a, "write"_a, nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>())
-        .def("begin", &Run::begin, nb::call_guard<nb::gil_scoped_release>(),
-             "Write the line before the first row, if any.")
-        .def(
-            "answer",
-            [](Run& self, const Chunk& chunk) {
-                const std::shared_ptr<const Rows> rows = chunk.rows;
-                const nb::gil_scoped_release release;
-                self.answer(rows);
-            },
-            "chunk"_a, "Answer rows of a chunk, on all threads.");
-}
-
 }  // namespace
 
-void bind_run(nb::module_& m) {
-    static PyObject* const type = nb::exception<RunError>(m, "RunError").release().ptr();
-    nb::register_exception_translator([](const std::exception_ptr& thrown, void*) {
-        try {
-            std::rethrow_exception(thrown);
-        } catch (const RunError& error) {
-            PyErr_SetObject(type, nb::make_tuple(error.line, error.what()).ptr());
-        }
-    });
+void bind_engine(nb::module_& m) {
+    bind_precision(m);
+    bind_engines(m);
+    bind_answer_options(m);
+    bind_answer(m);
+    bind_summary(m);
     bind_place(m);
     bind_bad_rows(m);
     bind_blocks(m);
     bind_run_counts(m);
-    bind_runs(m);
 }

@@ -46,27 +46,19 @@ void fill_kernel_matrix(const KernelMatrix& kernel_matrix, const Rows& rows, Num
     kernel_matrix.values(rows, out.data());
 }
 
-template <class Tiles>
-std::vector<double> kernel_sums(const Tiles& self, const Chunk& chunk, const std::vector<std::int64_t>& rows,
-                                std::int64_t from, const std::vector<float>& coef) {
-    for (std::int64_t row : rows)
-        if (row < 0 || row >= chunk.rows->rows) throw nb::index_error("row out of range");
-    const std::int64_t count = static_cast<std::int64_t>(coef.size());
-    if (from < 0 || count > self.size() - from || from % panel || count % panel)
-        throw nb::index_error("whole panels only");
+// Sums of the rows' kernel values with all vectors, which must fill whole panels. For measurements.
+template <class Tiles> std::vector<double> kernel_sums(const Tiles& self, const Rows& rows) {
+    if (self.size() % panel) throw nb::index_error("whole panels only");
     const auto block = self.block();
-    self.take(*chunk.rows, rows.data(), static_cast<std::int64_t>(rows.size()), *block);
-    std::vector<double> partial(rows.size() * lanes), sums(rows.size());
+    self.take(rows, in_order(rows.rows).data(), rows.rows, *block);
+    const std::vector<float> coef(static_cast<std::size_t>(self.size()), 1.0F);
+    std::vector<double> sums(static_cast<std::size_t>(rows.rows * lanes));  // in parts
     Aligned<float> scratch;
-    self.add_sums(*block, static_cast<std::int64_t>(rows.size()), from, from + count, coef.data(), scratch,
-                  partial.data());
-    for (std::size_t i = 0; i < partial.size(); ++i) sums[i / lanes] += partial[i];
+    self.add_sums(*block, rows.rows, 0, self.size(), coef.data(), scratch, sums.data());
     return sums;
 }
 
-}  // namespace
-
-void bind_exact(nb::module_& m) {
+void bind_kernels(nb::module_& m) {
     m.attr("KERNELS") = nb::tuple(nb::cast(std::vector<std::string>(kernel_names.begin(), kernel_names.end())));
 
     nb::class_<Kernel>(m, "Kernel", "Kernel K(x, z) with parameters; those that its formula lacks are 0.")
@@ -86,21 +78,16 @@ void bind_exact(nb::module_& m) {
         .def_prop_ro("semidefinite", &Kernel::semidefinite, "whether it is positive semidefinite for any vectors");
 
     nb::class_<SvmModel>(m, "SvmModel", "The numbers of an exact model.")
-        .def(
-            "__init__",
-            [](SvmModel* self, const Kernel& kernel, bool regression, std::vector<std::int64_t> nr_sv,
-               std::vector<double> rho, const Chunk& vectors) {
-                new (self) SvmModel{kernel, regression, std::move(nr_sv), std::move(rho), vectors.rows};
-            },
-            "kernel"_a, "regression"_a, "nr_sv"_a, "rho"_a, "vectors"_a)
+        .def(nb::init<const Kernel&, bool, std::vector<std::int64_t>, std::vector<double>,
+                      std::shared_ptr<const Rows>>(),
+             "kernel"_a, "regression"_a, "nr_sv"_a, "rho"_a, "vectors"_a)
         .def(
             "kernel_row",
-            [](const SvmModel& self, const Chunk& x, std::int64_t row, const Chunk& z) {
-                if (row < 0 || row >= x.rows->rows) throw nb::index_error("row out of range");
+            [](const SvmModel& self, const Rows& x, std::int64_t row, const Rows& z) {
+                if (row < 0 || row >= x.rows) throw nb::index_error("row out of range");
                 if (self.kernel.type == KernelType::precomputed)
                     throw nb::value_error("rows of a precomputed kernel are kernel values");
-                const nb::gil_scoped_release release;
-                return reference_kernel_row(self.kernel, *x.rows, row, *z.rows);
+                return reference_kernel_row(self.kernel, x, row, z);
             },
             "x"_a, "row"_a, "z"_a, "K of a row of x with every row of z, as LIBSVM computes it.");
 
@@ -112,31 +99,23 @@ void bind_exact(nb::module_& m) {
                 new (self) SingleTiles(model, in_order(model.total_sv()));
             },
             "model"_a)
-        .def("kernel_sums", &kernel_sums<SingleTiles>, "chunk"_a, "rows"_a, "start"_a, "coef"_a,
-             "As GridTiles.kernel_sums.");
+        .def("kernel_sums", &kernel_sums<SingleTiles>, "chunk"_a);
 
     nb::class_<Exact>(m, "Exact", "An exact LIBSVM model, ready for evaluation.")
-        .def(
-            "__init__",
-            [](Exact* self, const SvmModel& model) {
-                const nb::gil_scoped_release release;
-                new (self) Exact(model);
-            },
-            "model"_a)
+        .def(nb::init<const SvmModel&>(), "model"_a, WithoutGil())
         .def(
             "fast_values",
-            [](const Exact& self, const Chunk& chunk, Decisions& out) {
+            [](const Exact& self, const Rows& chunk, Decisions& out) {
                 check_pairs(out, self.model().pairs());
                 if (self.model().kernel.type == KernelType::precomputed)
                     throw nb::value_error("a precomputed kernel has no other evaluation");
-                const nb::gil_scoped_release release;
-                self.fast_values(*chunk.rows, out);
+                self.fast_values(chunk, out);
             },
-            "chunk"_a, "out"_a, "Values and rounding radii, without reference sums.")
+            "chunk"_a, "out"_a, WithoutGil(), "Values and rounding radii, without reference sums.")
         .def_prop_ro("meets_itself", &Exact::meets_itself)
         .def(
             "own_values",
-            [](const Exact& self, std::optional<OnProgress> progress, Decisions& out) {
+            [](const Exact& self, OnProgress progress, Decisions& out) {
                 check_pairs(out, self.model().pairs());
                 if (!self.meets_itself()) throw nb::value_error("of one decision function, and vectors in panels");
                 const std::function<void(double)> report = progress_to(std::move(progress));
@@ -144,28 +123,10 @@ void bind_exact(nb::module_& m) {
                 self.own_values(report, out);
             },
             "progress"_a.none(), "out"_a,
-            "fast_values at the model's support vectors, with half the kernel evaluations. Requires meets_itself.")
-        .def(
-            "reference_sums",
-            [](const Exact& self, const Chunk& chunk, Decisions& out) {
-                check_pairs(out, self.model().pairs());
-                const nb::gil_scoped_release release;
-                const std::int64_t row = self.without_serials(*chunk.rows);
-                if (row < 0) reference_sums(self.model(), *chunk.rows, out);
-                return row;
-            },
-            "chunk"_a, "out"_a,
-            "Decision values in LIBSVM's order of operations. Returns the first precomputed row that lacks serials, or "
-            "-1.");
+            "fast_values at the model's support vectors, with half the kernel evaluations. Requires meets_itself.");
 
     nb::class_<KernelMatrix>(m, "KernelMatrix", "Blocks of kernel values of any rows with fixed vectors.")
-        .def(
-            "__init__",
-            [](KernelMatrix* self, const Kernel& kernel, const Chunk& vectors) {
-                const nb::gil_scoped_release release;
-                new (self) KernelMatrix(kernel, vectors.rows);
-            },
-            "kernel"_a, "vectors"_a)
+        .def(nb::init<const Kernel&, std::shared_ptr<const Rows>>(), "kernel"_a, "vectors"_a, WithoutGil())
         .def(
             "__init__",
             [](KernelMatrix* self, const Kernel& kernel, const NumberMatrix& vectors) {
@@ -179,9 +140,7 @@ void bind_exact(nb::module_& m) {
             "K of every vector with itself.")
         .def(
             "values",
-            [](const KernelMatrix& self, const Chunk& rows, NumbersOut out) {
-                fill_kernel_matrix(self, *rows.rows, out);
-            },
+            [](const KernelMatrix& self, const Rows& rows, NumbersOut out) { fill_kernel_matrix(self, rows, out); },
             "rows"_a, "out"_a, "Fill out (rows, vectors) with the kernel values.")
         .def(
             "values",
@@ -209,27 +168,16 @@ void bind_exact(nb::module_& m) {
 
     nb::class_<GridTiles>(m, "GridTiles", "RBF kernel values of vectors on a grid, from whole numbers.")
         .def_static(
-            "of",
-            [](const SvmModel& model, const std::vector<std::int64_t>& order) {
-                for (std::int64_t row : order)
-                    if (row < -1 || row >= model.vectors->rows) throw nb::index_error("row out of range");
-                return GridTiles::of(model, order).release();
-            },
-            nb::rv_policy::take_ownership, "model"_a, "order"_a,
-            "Tiles of the support vectors in this order, -1 for padding; None if the kernel is not RBF, or the vectors "
-            "are off a grid, or wide and sparse.")
+            "of", [](const SvmModel& model) { return GridTiles::of(model, in_order(model.total_sv())).release(); },
+            nb::rv_policy::take_ownership, "model"_a,
+            "Tiles of the support vectors; None if the kernel is not RBF, or the vectors are off a grid, or wide and "
+            "sparse.")
         .def_prop_ro("features_per_word", &GridTiles::features_per_word)
         .def_prop_ro("products", &GridTiles::products, "Products per kernel value, for a row like the vectors.")
-        .def("kernel_sums", &kernel_sums<GridTiles>, "chunk"_a, "rows"_a, "start"_a, "coef"_a,
-             "Sums of these rows' kernel values with the vectors from `start` on (whole panels), times `coef`. For "
-             "measurements.");
+        .def("kernel_sums", &kernel_sums<GridTiles>, "chunk"_a);
 
-    m.def(
-        "used_indices", [](const Chunk& vectors) { return used_indices(*vectors.rows); }, "vectors"_a,
-        "LIBSVM indices in the vectors, increasing.");
+    m.def("used_indices", &used_indices, "vectors"_a, "LIBSVM indices in the vectors, increasing.");
 }
-
-namespace {
 
 DegreeNorms degree_norms_of(std::size_t n, const NumberArray& a, double gamma, int from, int to) {
     if (n != a.size() || from < 1 || to < from || to > most_degrees) throw nb::value_error("wrong shape or degrees");
@@ -254,17 +202,15 @@ void check_sparse(const IndexArray& starts, const ColumnArray& columns, const Nu
         if (columns.data()[e] < 0 || columns.data()[e] >= d) throw nb::index_error("column out of range");
 }
 
-void check_rows(const Chunk& chunk, const std::vector<std::int64_t>& rows) {
+void check_rows(const Rows& chunk, const std::vector<std::int64_t>& rows) {
     for (std::int64_t row : rows)
-        if (row < 0 || row >= chunk.rows->rows) throw nb::index_error("row out of range");
+        if (row < 0 || row >= chunk.rows) throw nb::index_error("row out of range");
 }
 
-}  // namespace
-
-void bind_models(nb::module_& m) {
+void bind_expansions(nb::module_& m) {
     m.def(
         "expand",
-        [](const Chunk& vectors, const std::vector<std::int32_t>& features, const std::vector<std::int64_t>& rows,
+        [](const Rows& vectors, const std::vector<std::int32_t>& features, const std::vector<std::int64_t>& rows,
            const std::vector<double>& a, const NumberArray& center, bool gaussian, double gamma,
            const std::vector<double>& factors) {
             check_rows(vectors, rows);
@@ -275,7 +221,7 @@ void bind_models(nb::module_& m) {
             {
                 const nb::gil_scoped_release release;
                 const Features columns(features);
-                numbers = expand({*vectors.rows, columns, rows, center.data()}, a.data(), gaussian, gamma, factors);
+                numbers = expand({vectors, columns, rows, center.data()}, a.data(), gaussian, gamma, factors);
             }
             return owned(std::move(numbers));
         },
@@ -283,23 +229,23 @@ void bind_models(nb::module_& m) {
         "Packed tensors of an expansion of these support vectors about a center.");
     m.def(
         "largest_squared_distance",
-        [](const Chunk& vectors, const std::vector<std::int32_t>& features, const std::vector<std::int64_t>& rows,
+        [](const Rows& vectors, const std::vector<std::int32_t>& features, const std::vector<std::int64_t>& rows,
            const NumberArray& center) {
             check_rows(vectors, rows);
             if (center.size() != features.size()) throw nb::value_error("wrong number of values");
             const nb::gil_scoped_release release;
             const Features columns(features);
-            return largest_squared_distance({*vectors.rows, columns, rows, center.data()});
+            return largest_squared_distance({vectors, columns, rows, center.data()});
         },
         "vectors"_a, "features"_a, "rows"_a, "center"_a);
     m.def(
         "column_ranges",
-        [](const Chunk& vectors, const std::vector<std::int32_t>& features, const std::vector<std::int64_t>& rows)
+        [](const Rows& vectors, const std::vector<std::int32_t>& features, const std::vector<std::int64_t>& rows)
             -> nb::typed<nb::tuple, std::vector<double>, std::vector<double>, std::vector<double>> {
             check_rows(vectors, rows);
             const Features columns(features);
             std::vector<double> mean(features.size()), low(mean), high(mean);
-            column_ranges({*vectors.rows, columns, rows, nullptr}, mean.data(), low.data(), high.data());
+            column_ranges({vectors, columns, rows, nullptr}, mean.data(), low.data(), high.data());
             return nb::make_tuple(mean, low, high);
         },
         "vectors"_a, "features"_a, "rows"_a, "Mean, minimum and maximum per feature.");
@@ -352,14 +298,10 @@ void bind_models(nb::module_& m) {
             "parts"_a, "Share of the work in the first `parts` parts.");
 }
 
-namespace {
-
 const char* library_exp_name() {
     const ExpLoop loop = library_exp();
     return !loop ? "" : loop == loops().wide_reference->fused_exp ? "fused" : "plain";
 }
-
-}  // namespace
 
 void bind_simd(nb::module_& m) {
     m.def("set_threads", &set_threads, "threads"_a, "0: all processors of the process.");
@@ -370,39 +312,21 @@ void bind_simd(nb::module_& m) {
     m.def("select_instruction_set", &select_instruction_set, "name"_a,
           "Use the hot loops of one of instruction_sets(); False if unavailable.");
     m.def("instruction_sets", &instruction_sets, "Instruction sets of this machine and build, fastest first.");
-    m.def(
-        "multiply_adds",
-        [](bool single, std::int64_t times) {
-            double sum = 0;
-            const nb::gil_scoped_release release;
-            return (single ? loops().products->single_multiply_adds : loops().products->double_multiply_adds)(times,
-                                                                                                              &sum);
-        },
-        "single"_a, "times"_a,
-        "Do `times` rounds of independent multiply-adds, and return the number of multiply-adds. For benchmarks of the "
-        "processor.");
     m.def("library_exp", &library_exp_name,
           "Loop of this instruction set, 'plain' or 'fused', with the bits of this process's exp, for the reference "
           "sum; '' if none: the library is called.");
     m.def("instruction_set", [] { return loops().name; }, "Instruction set of the hot loops in use.");
 }
 
-// Bindings of answers/: decisions and predictions.
-
-namespace {
-
-// A view (rows, columns) that keeps `owner` alive.
-FloatView writable_view(std::vector<double>& numbers, std::int64_t rows, std::int64_t columns, nb::handle owner) {
-    static double none;  // even an empty view needs an address
-    return nb::steal<FloatView>(
-        nb::cast(nb::ndarray<nb::memview, double>(numbers.empty() ? &none : numbers.data(),
-                                                  {static_cast<std::size_t>(rows), static_cast<std::size_t>(columns)},
-                                                  owner),
-                 nb::rv_policy::reference)
-            .release());
+// A property: the numbers of all rows and pairs of a member.
+auto of_pairs(std::vector<double> Decisions::* member) {
+    return [member](nb::handle self) -> std::optional<FloatView> {
+        Decisions& d = nb::cast<Decisions&>(self);
+        if (member == &Decisions::radius && !d.with_radius) return std::nullopt;
+        const std::size_t rows = static_cast<std::size_t>(d.labels_alone ? 0 : d.rows);
+        return view((d.*member).data(), {rows, static_cast<std::size_t>(d.pairs)}, self);
+    };
 }
-
-}  // namespace
 
 void bind_answers(nb::module_& m) {
     nb::class_<Decisions>(m, "Decisions", "Decision values of a chunk; reused from chunk to chunk.")
@@ -425,22 +349,10 @@ void bind_answers(nb::module_& m) {
             "(rows) int64: kernel evaluations, with repeats, for models that stop early; valid until the next resize")
         .def_prop_ro("winner", numbers_of(&Decisions::winner),
                      "(rows) int32: class of labels alone; valid until the next resize")
-        .def_prop_ro(
-            "value",
-            [](nb::handle self) {
-                Decisions& d = nb::cast<Decisions&>(self);
-                return writable_view(d.value, d.labels_alone ? 0 : d.rows, d.pairs, self);
-            },
-            "(rows, pairs) float64, writable; valid until the next resize")
-        .def_prop_ro(
-            "radius",
-            [](nb::handle self) {
-                Decisions& d = nb::cast<Decisions&>(self);
-                nb::object found = nb::none();
-                if (d.with_radius) found = writable_view(d.radius, d.rows, d.pairs, self);
-                return nb::steal<OptionalFloatView>(found.release());
-            },
-            "(rows, pairs) float64, bounds of |value - svm-predict's|; or None");
+        .def_prop_ro("value", of_pairs(&Decisions::value), nb::sig("def value(self) -> memoryview [float]"),
+                     "(rows, pairs) float64, writable; valid until the next resize")
+        .def_prop_ro("radius", of_pairs(&Decisions::radius),
+                     "(rows, pairs) float64, bounds of |value - svm-predict's|; or None");
 
     nb::class_<Task>(m, "Task",
                      "Parameters of predictions from decision values: svm_type, labels, probability parameters.")
@@ -474,9 +386,7 @@ void bind_answers(nb::module_& m) {
 
     nb::class_<Score>(m, "Score", "svm-predict's running sums.")
         .def(nb::init<>())
-        .def(
-            "add", [](Score& s, const Chunk& c, const Predictions& p) { s.add(*c.rows, p); }, "chunk"_a,
-            "predictions"_a, nb::call_guard<nb::gil_scoped_release>(), "Add the predictions of a labelled chunk.")
+        .def("add", &Score::add, "chunk"_a, "predictions"_a, WithoutGil(), "Add the predictions of a labelled chunk.")
         .def_ro("correct", &Score::correct);
 
     m.def(
@@ -485,17 +395,9 @@ void bind_answers(nb::module_& m) {
             if (decisions.labels_alone && probability) throw nb::value_error("labels alone have no probabilities");
             predict(task, decisions, probability, out);
         },
-        "task"_a, "decisions"_a, "probability"_a, "out"_a, nb::call_guard<nb::gil_scoped_release>(),
+        "task"_a, "decisions"_a, "probability"_a, "out"_a, WithoutGil(),
         "Predict labels or regression values, with `probability` also probabilities, as svm-predict does. Raises "
         "ValueError for probabilities of labels alone.");
-    m.def(
-        "unknown_labels",
-        [](const Task& task, const Chunk& chunk) {
-            const UnknownLabels found = unknown_labels(task, *chunk.rows);
-            return nb::make_tuple(found.rows, found.zeros);
-        },
-        "task"_a, "chunk"_a, nb::sig("def unknown_labels(task: Task, chunk: Chunk) -> tuple[int, int]"),
-        "Number of rows whose label the model does not have, and number of these with label 0.");
     m.def(
         "undecided_rows",
         [](const Task& task, const Decisions& decisions, bool probability, double tolerance) {
@@ -518,4 +420,13 @@ void bind_answers(nb::module_& m) {
         "task"_a, "predictions"_a, "values"_a.none(), "odds"_a = false, "evaluations"_a.none() = nb::none(),
         "svm-predict's output lines. values: append decision values, and radii if any; odds: append DeCoste's p+ (eq. "
         "32) if there are radii; evaluations: append the kernel evaluations.");
+}
+
+}  // namespace
+
+void bind_exact(nb::module_& m) {
+    bind_answers(m);
+    bind_kernels(m);
+    bind_expansions(m);
+    bind_simd(m);
 }

@@ -60,8 +60,6 @@ void check_types(const Header& header) {
         throw nb::value_error("no such svm_type or kernel_type");
 }
 
-}  // namespace
-
 void bind_header(nb::module_& m) {
     m.attr("HEADER_KEYS") = nb::tuple(nb::cast(std::vector<std::string>(header_keys.begin(), header_keys.end())));
     m.attr("SVM_TYPES") = nb::tuple(nb::cast(std::vector<std::string>(svm_type_names.begin(), svm_type_names.end())));
@@ -99,8 +97,6 @@ void bind_header(nb::module_& m) {
           "[(pair, i, j)] for classes i < j, in LIBSVM's order. A positive value votes for i.");
 }
 
-namespace {
-
 // Raises ModelError as ModelFormatError(path, why, line).
 template <class Read> auto reading(nb::handle path, Read read) {
     try {
@@ -115,11 +111,10 @@ template <class Read> auto reading(nb::handle path, Read read) {
 }
 
 // Reads a file's bytes without the GIL.
-template <class Read> auto reading(AnyText text, nb::handle path, Read read) {
-    const Bytes bytes(text);
+template <class Read> auto reading(const Bytes& bytes, nb::handle path, Read read) {
     return reading(path, [&] {
         const nb::gil_scoped_release release;
-        return read(std::string_view(bytes.data(), bytes.size()));
+        return read(bytes.text());
     });
 }
 
@@ -156,12 +151,8 @@ void bind_files_of_models(nb::module_& m) {
         .def_prop_ro("proves", &ModelFile::proves)
         .def_prop_ro("certified", &ModelFile::certified)
         .def_prop_ro("ordered", &ModelFile::ordered)
-        .def_prop_ro("vectors",
-                     [](const ModelFile& self) -> std::optional<Chunk> {
-                         const auto vectors = self.support_vectors();
-                         return vectors ? std::optional<Chunk>({vectors}) : std::nullopt;
-                     })
-        .def_prop_ro("features", [](nb::handle self) { return view<std::int32_t>(nullptr, {0}, self); })
+        .def_prop_ro("vectors", &ModelFile::support_vectors, nb::sig("def vectors(self) -> Chunk | None"))
+        .def_prop_ro("features", [](nb::handle self) { return view<const std::int32_t>(nullptr, {0}, self); })
         .def_prop_ro("centers", [](nb::handle) { return nb::none(); })
         .def_prop_ro("serials", &ModelFile::serials)
         .def(
@@ -192,9 +183,8 @@ void bind_files_of_models(nb::module_& m) {
         .def_prop_ro("nbytes", &ModelFile::bytes)
         .def_prop_ro("unbounded", &ModelFile::unbounded)
         .def("to_text", [](const ModelFile& self) { return written([&] { return self.to_text(); }); })
-        .def("model", &ModelFile::model, nb::call_guard<nb::gil_scoped_release>(),
-             "The model that answers rows, built on first use.")
-        .def("stopped_after", &ModelFile::stopped_after, nb::call_guard<nb::gil_scoped_release>(), "steps"_a,
+        .def("model", &ModelFile::model, WithoutGil(), "The model that answers rows, built on first use.")
+        .def("stopped_after", &ModelFile::stopped_after, WithoutGil(), "steps"_a,
              "A model that uses only the first `steps` points; None for other kinds.");
 
     nb::class_<Origin>(
@@ -217,9 +207,10 @@ void bind_files_of_models(nb::module_& m) {
     nb::class_<LibsvmFile, ModelFile>(m, "LibsvmFile", "A LIBSVM model, with or without fastsvm's last line.")
         .def(
             "__init__",
-            [](LibsvmFile* self, const Header& header, const Chunk& vectors, std::optional<Kernel> kernel,
-               std::string fingerprint, std::optional<Origin> origin, std::optional<FoldedScaling> folded) {
-                new (self) LibsvmFile(header, vectors.rows, kernel ? *kernel : kernel_of(header));
+            [](LibsvmFile* self, const Header& header, std::shared_ptr<const Rows> vectors,
+               std::optional<Kernel> kernel, std::string fingerprint, std::optional<Origin> origin,
+               std::optional<FoldedScaling> folded) {
+                new (self) LibsvmFile(header, std::move(vectors), kernel ? *kernel : kernel_of(header));
                 self->fingerprint = std::move(fingerprint);
                 self->origin = std::move(origin);
                 self->folded = std::move(folded);
@@ -315,14 +306,13 @@ void bind_ordered(nb::module_& m) {
         .def_prop_ro("ordered_by", &OrderedFile::ordered_by, "a description")
         .def(
             "decide",
-            [](const OrderedFile& self, const Chunk& chunk, const Task& task, double tolerance, std::int64_t steps,
+            [](const OrderedFile& self, const Rows& chunk, const Task& task, double tolerance, std::int64_t steps,
                Decisions& out) {
                 check_pairs(out, self.header.pairs());
-                const nb::gil_scoped_release release;
                 const auto model = std::static_pointer_cast<OrderedModel>(self.model());
-                return model->decide(*chunk.rows, task, tolerance, steps, out);
+                return model->decide(chunk, task, tolerance, steps, out);
             },
-            "chunk"_a, "task"_a, "tolerance"_a, "steps"_a, "out"_a,
+            "chunk"_a, "task"_a, "tolerance"_a, "steps"_a, "out"_a, WithoutGil(),
             "Fill values and radii, without the exact evaluation. steps: the last number of points, or 0. Returns the "
             "undecided rows. For tests.");
     using Exact = std::shared_ptr<LibsvmFile>;
@@ -340,77 +330,6 @@ void bind_ordered(nb::module_& m) {
         field("squared_norm", &GeometryFile::squared_norm), field("b_error", &GeometryFile::b_error));
 }
 
-}  // namespace
-
-void bind_model_files(nb::module_& m) {
-    m.attr("FORMAT_VERSION") = format_version;
-    m.attr("CARRYING_VERSION") = embedding_version;
-    m.attr("REDUCED_WORD") = reduced_word;
-    m.attr("FOLDED_WORD") = folded_word;
-    std::vector<std::string> kinds;
-    for (const CompiledKind& kind : compiled_kinds) kinds.push_back(kind.name);
-    m.attr("COMPILED_KINDS") = nb::tuple(nb::cast(kinds));
-    bind_files_of_models(m);
-    bind_maclaurin(m);
-    bind_border(m);
-    bind_density(m);
-    bind_ordered(m);
-
-    m.def(
-        "fingerprint",
-        [](AnyText text) {
-            const Bytes bytes(text);
-            const nb::gil_scoped_release release;
-            return fingerprint({bytes.data(), bytes.size()});
-        },
-        "text"_a, "The first 32 hexadecimal digits of the SHA-256.");
-    nb::class_<Sha256>(m, "Sha256", "SHA-256 of a text in several buffers.")
-        .def(nb::init<>())
-        .def(
-            "update",
-            [](Sha256& self, AnyText text) {
-                const Bytes bytes(text);
-                const nb::gil_scoped_release release;
-                self.update(bytes.data(), bytes.size());
-            },
-            "text"_a)
-        .def("hexdigest", &Sha256::hexadecimal, "The 64 hexadecimal digits. Ends the use of this object.");
-
-    m.def(
-        "looks_like_model",
-        [](AnyText start, bool dense) {
-            const Bytes bytes(start);
-            return looks_like_model({bytes.data(), bytes.size()}, dense);
-        },
-        "start"_a, "dense"_a = false,
-        "Whether a file that begins so is meant as a model, readable or not. dense: data may begin with a heading.");
-    // These functions raise ModelFormatError for the file `path`.
-    m.def(
-        "model_kind",
-        [](AnyText text, const nb::str& path) {
-            const ModelKind kind = reading(text, path, model_kind);
-            return std::pair(kind.name, kind.version);
-        },
-        "text"_a, "path"_a,
-        "(kind, version) of a compiled model; ('', 0) for a LIBSVM model. text: at least its first 200 bytes.");
-    m.def(
-        "read_model",
-        [](AnyText text, const nb::str& path) { return std::shared_ptr<ModelFile>(reading(text, path, read_model)); },
-        "text"_a, "path"_a, "A model of any kind, as its own class.");
-    m.def(
-        "embedding_error",
-        [](const Scaling& scaling, const ModelFile* model,
-           const std::string& name) -> std::optional<std::pair<std::string, bool>> {
-            const auto error = embedding_error(scaling, model, name);
-            if (!error) return std::nullopt;
-            return std::pair(error->why, error->of_model);
-        },
-        "scaling"_a, "model"_a.none(), "name"_a,
-        "(why a model (None: classes of rows) cannot embed the scaling of the file `name`, whether the reason is in "
-        "the "
-        "model), or None.");
-}
-
 void bind_cascade(nb::module_& m) {
     bind_record<CascadeStage>(m, "CascadeStage",
                               "A stage of a cascade. polynomial: (pairs, packed coefficients), coefficients: (pairs, "
@@ -426,24 +345,21 @@ void bind_cascade(nb::module_& m) {
              "exact"_a, "chosen"_a, "features"_a, "center"_a, "longest"_a, "stages"_a)
         .def(
             "label",
-            [](const Cascade& self, const Chunk& chunk) {
-                std::vector<std::int32_t> winner(static_cast<std::size_t>(chunk.rows->rows));
+            [](const Cascade& self, const Rows& chunk) {
+                std::vector<std::int32_t> winner(static_cast<std::size_t>(chunk.rows));
                 std::vector<std::int64_t> stopped(self.stages().size());
-                {
-                    const nb::gil_scoped_release release;
-                    self.label(*chunk.rows, winner.data(), stopped.data());
-                }
+                self.label(chunk, winner.data(), stopped.data());
                 return std::pair(std::move(winner), std::move(stopped));
             },
-            "chunk"_a, "(winner of each row or -1, rows answered by each stage)")
+            "chunk"_a, WithoutGil(), "(winner of each row or -1, rows answered by each stage)")
         .def(
             "margins",
-            [](const Cascade& self, const Chunk& chunk, std::size_t stage) {
-                std::vector<double> winner, margin(static_cast<std::size_t>(chunk.rows->rows));
+            [](const Cascade& self, const Rows& chunk, std::size_t stage) {
+                std::vector<double> winner, margin(static_cast<std::size_t>(chunk.rows));
                 {
                     const nb::gil_scoped_release release;
                     std::vector<std::int32_t> found(margin.size());
-                    self.margins(*chunk.rows, stage, found.data(), margin.data());
+                    self.margins(chunk, stage, found.data(), margin.data());
                     winner.assign(found.begin(), found.end());
                 }
                 return std::pair(owned(std::move(winner)), owned(std::move(margin)));
@@ -457,4 +373,65 @@ void bind_cascade(nb::module_& m) {
         field<In::argument>("center", &CascadeFile::center), field<In::argument>("longest", &CascadeFile::longest),
         field("stages", &CascadeFile::stages))
         .def("cascade", &CascadeFile::cascade, "The stages, without the exact model.");
+}
+
+}  // namespace
+
+void bind_model_files(nb::module_& m) {
+    m.attr("FORMAT_VERSION") = format_version;
+    m.attr("CARRYING_VERSION") = embedding_version;
+    m.attr("REDUCED_WORD") = reduced_word;
+    m.attr("FOLDED_WORD") = folded_word;
+    std::vector<std::string> kinds;
+    for (const CompiledKind& kind : compiled_kinds) kinds.push_back(kind.name);
+    m.attr("COMPILED_KINDS") = nb::tuple(nb::cast(kinds));
+    bind_header(m);
+    bind_files_of_models(m);
+    bind_maclaurin(m);
+    bind_border(m);
+    bind_density(m);
+    bind_ordered(m);
+    bind_cascade(m);
+
+    m.def(
+        "fingerprint", [](const Bytes& text) { return fingerprint(text.text()); }, "text"_a, WithoutGil(),
+        "The first 32 hexadecimal digits of the SHA-256.");
+    nb::class_<Sha256>(m, "Sha256", "SHA-256 of a text in several buffers.")
+        .def(nb::init<>())
+        .def(
+            "update", [](Sha256& self, const Bytes& text) { self.update(text.data(), text.size()); }, "text"_a,
+            WithoutGil())
+        .def("hexdigest", &Sha256::hexadecimal, "The 64 hexadecimal digits. Ends the use of this object.");
+
+    m.def(
+        "looks_like_model", [](const Bytes& start, bool dense) { return looks_like_model(start.text(), dense); },
+        "start"_a, "dense"_a = false,
+        "Whether a file that begins so is meant as a model, readable or not. dense: data may begin with a heading.");
+    // These functions raise ModelFormatError for the file `path`.
+    m.def(
+        "model_kind",
+        [](const Bytes& text, const nb::str& path) {
+            const ModelKind kind = reading(text, path, model_kind);
+            return std::pair(kind.name, kind.version);
+        },
+        "text"_a, "path"_a,
+        "(kind, version) of a compiled model; ('', 0) for a LIBSVM model. text: at least its first 200 bytes.");
+    m.def(
+        "read_model",
+        [](const Bytes& text, const nb::str& path) {
+            return std::shared_ptr<ModelFile>(reading(text, path, read_model));
+        },
+        "text"_a, "path"_a, "A model of any kind, as its own class.");
+    m.def(
+        "embedding_error",
+        [](const Scaling& scaling, const ModelFile* model,
+           const std::string& name) -> std::optional<std::pair<std::string, bool>> {
+            const auto error = embedding_error(scaling, model, name);
+            if (!error) return std::nullopt;
+            return std::pair(error->why, error->of_model);
+        },
+        "scaling"_a, "model"_a.none(), "name"_a,
+        "(why a model (None: classes of rows) cannot embed the scaling of the file `name`, whether the reason is in "
+        "the "
+        "model), or None.");
 }

@@ -1,6 +1,5 @@
 // Bindings of program/: predictions of files, in Python's process.
 
-#include <nanobind/stl/function.h>
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
@@ -18,9 +17,9 @@
 #include <vector>
 
 #include "bind/bind.h"
-#include "files/compression.h"
 #include "files/file_error.h"
 #include "files/output.h"
+#include "files/source.h"
 #include "files/stop.h"
 #include "program/prediction.h"
 #include "program/request.h"
@@ -65,13 +64,6 @@ std::optional<int> predict(const std::vector<std::string>& words) {
     }
     prediction.release();  // without destructors: the process ends
     return code;
-}
-
-// The name of a file, as its bytes, or other text.
-std::string text_of(nb::handle value) {
-    const nb::object bytes = nb::steal(PyUnicode_EncodeFSDefault(value.ptr()));
-    if (!bytes.is_valid()) throw nb::python_error();
-    return {PyBytes_AsString(bytes.ptr()), static_cast<std::size_t>(PyBytes_Size(bytes.ptr()))};
 }
 
 template <class T> void assign(T& out, nb::handle value) {
@@ -135,10 +127,10 @@ void bind_request(nb::module_& m) {
         .def("check", &Request::check, "Raises click.UsageError for options that conflict.");
 }
 
-Prediction::Say sayer(nb::callable warn) {
-    return [held = shared_function(std::move(warn))](const std::string& text) {
+Prediction::Say sayer(std::function<nb::object(nb::object)> warn) {
+    return [warn = std::move(warn)](const std::string& text) {
         const nb::gil_scoped_acquire acquire;
-        (*held)(decoded(text));
+        warn(decoded(text));
     };
 }
 
@@ -158,7 +150,7 @@ void bind_prediction(nb::module_& m) {
         .def_static(
             "of_models",
             [](const Request& request, std::shared_ptr<ModelFile> model, std::string fingerprint,
-               std::int32_t first_index, std::shared_ptr<Fallback> exact, nb::callable warn) {
+               std::int32_t first_index, std::shared_ptr<Fallback> exact, std::function<nb::object(nb::object)> warn) {
                 return new Prediction(request, std::move(model), std::move(fingerprint), first_index, std::move(exact),
                                       sayer(std::move(warn)));
             },
@@ -166,23 +158,17 @@ void bind_prediction(nb::module_& m) {
             nb::rv_policy::take_ownership,
             "A run with models that are read already. first_index: of dense rows. warn: receives its warnings; it "
             "prints nothing.")
-        .def("prepare", &Prediction::prepare, nb::call_guard<nb::gil_scoped_release>(),
-             "Check files and options, and read all but the rows.")
+        .def("prepare", &Prediction::prepare, WithoutGil(), "Check files and options, and read all but the rows.")
         .def("begin", &Prediction::begin, "Print the notes that precede the first row.")
         .def(
             "answer",
-            [](Prediction& self, ReadInto read_into, Ready ready, WriteBytes write,
-               std::optional<WriteBytes> write_open, std::optional<WriteBytes> write_outside,
-               std::optional<nb::callable> after_chunk, bool head) {
+            [](Prediction& self, ReadInto read_into, Ready ready, WriteBytes write, WriteBytes write_open,
+               WriteBytes write_outside, std::function<void()> after_chunk, bool head) {
                 Outputs outputs;
                 outputs.lines = writer(std::move(write));
-                if (write_open) outputs.open_rows = writer(std::move(*write_open));
-                if (write_outside) outputs.outside_rows = writer(std::move(*write_outside));
-                if (after_chunk)
-                    outputs.after_chunk = [held = shared_function(std::move(*after_chunk))] {
-                        const nb::gil_scoped_acquire acquire;
-                        (*held)();
-                    };
+                outputs.open_rows = writer(std::move(write_open));
+                outputs.outside_rows = writer(std::move(write_outside));
+                outputs.after_chunk = std::move(after_chunk);
                 ByteStream stream = stream_of(std::move(read_into), std::move(ready));
                 const nb::gil_scoped_release release;
                 self.answer(std::move(stream), std::move(outputs), head);
@@ -199,8 +185,7 @@ void bind_prediction(nb::module_& m) {
                 return self.fields(std::move(stream));
             },
             "read_into"_a, "ready"_a, "Values of a stream's first valid dense row, as in Position.")
-        .def("end", &Prediction::end, nb::call_guard<nb::gil_scoped_release>(),
-             "Print warnings and the summary; return the exit code.")
+        .def("end", &Prediction::end, WithoutGil(), "Print warnings and the summary; return the exit code.")
         .def("document", &Prediction::document, "The summary as one line of JSON.")
         .def("made_with", &Prediction::made_with, "(name, value) of all options that the lines depend on.")
         .def(
@@ -219,51 +204,38 @@ void bind_prediction(nb::module_& m) {
             nb::rv_policy::reference_internal, nb::sig("def bad_rows(self) -> BadRows | None"));
 }
 
-}  // namespace
-
-void bind_program(nb::module_& m) {
-    nb::register_exception_translator([](const std::exception_ptr& thrown, void*) {
-        try {
-            std::rethrow_exception(thrown);
-        } catch (const LineError& failure) {
-            const nb::module_ errors = nb::module_::import_("fastsvm_cli.errors");
-            const nb::object path = decoded(failure.path);
-            const nb::object line = failure.line ? nb::object(nb::int_(failure.line)) : nb::none();
-            const nb::object type =
-                errors.attr(failure.file == LineError::data ? "DataFormatError" : "ModelFormatError");
-            const nb::object error =
-                failure.file == LineError::data ? type(path, line, failure.why) : type(path, failure.why, line);
-            PyErr_SetObject(type.ptr(), error.ptr());
-        } catch (const UsageError& failure) {
-            const nb::object type = nb::module_::import_("click").attr("UsageError");
-            PyErr_SetObject(type.ptr(), type(decoded(failure.what())).ptr());
-        }
-    });
-    bind_request(m);
-    bind_prediction(m);
-    m.def(
-        "refuse_model_output", [](const nb::bytes& path) { refuse_model_output({path.c_str(), path.size()}); },
-        "path"_a, "Raises FileError if a file that predictions are to replace is a model.");
-    m.def(
-        "predict_as_program",
-        [](const std::vector<nb::bytes>& words) {
-            std::vector<std::string> texts;
-            for (const nb::bytes& word : words) texts.emplace_back(word.c_str(), word.size());
-            const nb::gil_scoped_release release;
-            return predict(texts);
-        },
-        "words"_a,
-        "Do what `fastsvm predict` does with these words, as the process's last work, and return the exit code; None, "
-        "and nothing is done, if Python must read the words, or for a progress bar, --resume and --dask.");
+// Raises an exception of the package.
+template <class... Arguments> void raise(const char* module, const char* name, const Arguments&... arguments) {
+    const nb::object type = nb::module_::import_(module).attr(name);
+    PyErr_SetObject(type.ptr(), type(arguments...).ptr());
 }
 
-// Bindings of files/ and system/.
+void translate(const std::exception_ptr& thrown, void*) {
+    const char* const errors = "fastsvm_cli.errors";
+    try {
+        std::rethrow_exception(thrown);
+    } catch (const RowError& error) {
+        raise(errors, "RowError", error.row, error.what());
+    } catch (const LineError& error) {
+        const nb::object path = decoded(error.path), line = error.line ? nb::cast(error.line) : nb::none();
+        if (error.file == LineError::data)
+            raise(errors, "DataFormatError", path, line, error.why);
+        else
+            raise(errors, "ModelFormatError", path, error.why, line);
+    } catch (const UsageError& error) {
+        raise("click", "UsageError", decoded(error.what()));
+    } catch (const FileError& error) {
+        nb::object why = decoded(error.why);
+        if (error.error) why = nb::handle(PyExc_OSError)(error.error, why);
+        raise(errors, "FileError", decoded(error.name), why);
+    } catch (const ReaderGone&) {
+        errno = EPIPE;
+        PyErr_SetFromErrno(PyExc_OSError);  // becomes BrokenPipeError
+    }
+}
 
-namespace {
-
-std::string_view view_of(const nb::bytes& text) { return {text.c_str(), text.size()}; }
 std::string path_of(const nb::bytes& path) {
-    const std::string out(view_of(path));
+    const std::string out(path.c_str(), path.size());
     if (out.find('\0') != out.npos) throw nb::value_error("embedded null byte");
     return out;
 }
@@ -288,37 +260,15 @@ struct OutputFile {
     std::optional<Output> output;
 };
 
-}  // namespace
-
 void bind_files(nb::module_& m) {
-    nb::register_exception_translator([](const std::exception_ptr& thrown, void*) {
-        try {
-            std::rethrow_exception(thrown);
-        } catch (const FileError& error) {
-            const nb::object type = nb::module_::import_("fastsvm_cli.errors").attr("FileError");
-            nb::object why = decoded(error.why);
-            if (error.error) why = nb::handle(PyExc_OSError)(error.error, why);
-            PyErr_SetObject(type.ptr(), type(decoded(error.name), why).ptr());
-        } catch (const ReaderGone&) {
-            errno = EPIPE;
-            PyErr_SetFromErrno(PyExc_OSError);  // becomes BrokenPipeError
-        }
-    });
     nb::class_<OutputFile>(m, "OutputFile", "A file written whole or not at all. Paths are bytes.")
         .def(nb::init<>())
         .def("open", &OutputFile::open, "path"_a, "Raises FileError, as do write and finish.")
         .def(
-            "write",
-            [](OutputFile& self, AnyText data) {
-                Output& output = self.opened();
-                const Bytes bytes(data);
-                const nb::gil_scoped_release release;
-                output.write(bytes.data(), bytes.size());
-            },
-            "data"_a, "Also raises BrokenPipeError.")
+            "write", [](OutputFile& self, const Bytes& data) { self.opened().write(data.data(), data.size()); },
+            "data"_a, WithoutGil(), "Also raises BrokenPipeError.")
         .def(
-            "finish", [](OutputFile& self) { self.opened().finish(); }, nb::call_guard<nb::gil_scoped_release>(),
-            "Move the file into place.")
+            "finish", [](OutputFile& self) { self.opened().finish(); }, WithoutGil(), "Move the file into place.")
         .def(
             "abandon",
             [](OutputFile& self) {
@@ -340,13 +290,36 @@ void bind_files(nb::module_& m) {
     m.attr("MAGIC_BYTES") = magic_bytes;
     m.def(
         "compression",
-        [](const nb::bytes& start) -> std::optional<std::pair<std::string, std::string>> {
-            const Compression* const found = compression(view_of(start));
+        [](const Bytes& start) -> std::optional<std::pair<std::string, std::string>> {
+            const Compression* const found = compression(start.text());
             if (!found) return std::nullopt;
             return std::make_pair(std::string(found->name), std::string(found->tool));
         },
         "start"_a, "(name, command that prints the content) from a file's first MAGIC_BYTES; None if not compressed.");
     m.def(
-        "may_be_compressed", [](const nb::bytes& start) { return may_be_compressed(view_of(start)); }, "start"_a,
+        "may_be_compressed", [](const Bytes& start) { return may_be_compressed(start.text()); }, "start"_a,
         "Whether a file that begins with these bytes, perhaps fewer than MAGIC_BYTES, may be compressed.");
+}
+
+}  // namespace
+
+void bind_program(nb::module_& m) {
+    nb::register_exception_translator(translate);
+    bind_files(m);
+    bind_request(m);
+    bind_prediction(m);
+    m.def(
+        "refuse_model_output", [](const nb::bytes& path) { refuse_model_output({path.c_str(), path.size()}); },
+        "path"_a, "Raises FileError if a file that predictions are to replace is a model.");
+    m.def(
+        "predict_as_program",
+        [](const std::vector<nb::bytes>& words) {
+            std::vector<std::string> texts;
+            for (const nb::bytes& word : words) texts.emplace_back(word.c_str(), word.size());
+            const nb::gil_scoped_release release;
+            return predict(texts);
+        },
+        "words"_a,
+        "Do what `fastsvm predict` does with these words, as the process's last work, and return the exit code; None, "
+        "and nothing is done, if Python must read the words, or for a progress bar, --resume and --dask.");
 }

@@ -43,63 +43,50 @@ Format text_format(int leading_count, bool dense, const std::string& delimiter, 
 
 using Error = std::pair<std::int64_t, std::string>;  // line number, reason
 
-nb::typed<nb::tuple, Chunk, std::optional<Error>, std::int64_t, std::size_t> parse_text(
-    AnyText text, std::int64_t first_line, int leading_count, bool dense, const std::string& delimiter,
+std::tuple<Rows, std::optional<Error>, std::int64_t, std::size_t> parse_text(
+    const Bytes& bytes, std::int64_t first_line, int leading_count, bool dense, const std::string& delimiter,
     std::int64_t fields, std::int64_t offset, std::int64_t max_rows, const std::string& leading_name,
     bool plain_comments, const Scaling* scaling, bool svmlight) {
-    const Bytes bytes(text);
     Format format = text_format(leading_count, dense, delimiter, fields, leading_name, scaling, svmlight);
     format.max_rows = max_rows;
     format.plain_comments = plain_comments;
     const std::size_t from = static_cast<std::size_t>(offset);
     check_whole_lines(bytes, from);
-    ParseResult result;
-    {
-        const nb::gil_scoped_release release;
-        result = parse(bytes.data() + from, bytes.size() - from, first_line, format);
-    }
-    nb::object error = nb::none();
-    if (!result.error.empty()) error = nb::make_tuple(result.error_line, result.error);
-    return nb::make_tuple(Chunk{shared(std::move(result.rows))}, error, result.fields, from + result.consumed);
+    ParseResult result = parse(bytes.data() + from, bytes.size() - from, first_line, format);
+    std::optional<Error> error;
+    if (!result.error.empty()) error = {result.error_line, std::move(result.error)};
+    return {std::move(result.rows), std::move(error), result.fields, from + result.consumed};
 }
 
 // Raises ValueError(what was found, its offset).
-nb::typed<nb::tuple, FloatView, std::size_t> parse_numbers(AnyText text, std::int64_t offset, std::int64_t count,
-                                                           bool single) {
-    const Bytes bytes(text);
+std::pair<FloatView, std::size_t> parse_numbers(const Bytes& bytes, std::int64_t offset, std::int64_t count,
+                                                bool single) {
     NumberLines read;
     {
         const nb::gil_scoped_release release;
         read = read_numbers(bytes.data(), bytes.size(), offset, count, single);
     }
-    if (!read.error.empty()) raise_value_error(nb::make_tuple(read.error, read.at));
-    return nb::make_tuple(owned(std::move(read.numbers)), read.at);
+    if (!read.error.empty()) raise_value_error(read.error, static_cast<std::int64_t>(read.at));
+    return {owned(std::move(read.numbers)), read.at};
 }
 
 template <class Values> nb::bytes number_line(const Values& values) {
     return bytes_of(format_numbers(values.data(), values.size()));
 }
 
-}  // namespace
-
-void bind_text(nb::module_& m) {
+void bind_parsing(nb::module_& m) {
     m.def("parse", &parse_text, "text"_a, "first_line"_a = 1, "leading_count"_a = 1, "dense"_a = false,
           "delimiter"_a = ",", "fields"_a = -1, "offset"_a = 0, "max_rows"_a = -1, "leading_name"_a = "",
-          "plain_comments"_a = false, "scaling"_a.none() = nb::none(), "svmlight"_a = false,
+          "plain_comments"_a = false, "scaling"_a.none() = nb::none(), "svmlight"_a = false, WithoutGil(),
           "Parse whole lines of text. svmlight: skip comment lines, and `qid:N` after the label. Returns (chunk of the "
           "rows before the first error, (line, error) or None, fields per dense row, offset after the text read).");
     m.def(
-        "count_lines",
-        [](AnyText text) {
-            const Bytes bytes(text);
-            const nb::gil_scoped_release release;
-            return count_lines(bytes.data(), bytes.size());
-        },
-        "text"_a, "Number of line feeds.");
+        "count_lines", [](const Bytes& text) { return count_lines(text.data(), text.size()); }, "text"_a, WithoutGil(),
+        "Number of line feeds.");
     m.def(
         "format_rows",
-        [](const Chunk& chunk, const std::vector<std::int64_t>& lines) {
-            return written([&] { return format_rows(*chunk.rows, lines); });
+        [](const Rows& chunk, const std::vector<std::int64_t>& lines) {
+            return written([&] { return format_rows(chunk, lines); });
         },
         "chunk"_a, "lines"_a = std::vector<std::int64_t>(),
         "LIBSVM text of a chunk. lines: a line number per row, added as a comment; unlabelled rows then get the label "
@@ -111,17 +98,13 @@ void bind_text(nb::module_& m) {
     m.def("format_numbers", &number_line<SingleArray>, "values"_a);
     m.def(
         "stored",
-        [](const NumberArray& numbers, bool single) -> nb::typed<nb::tuple, FloatView, bool> {
+        [](const NumberArray& numbers, bool single) {
             std::vector<double> out(numbers.data(), numbers.data() + numbers.size());
             const bool finite = round_to_stored(out, single);
-            return nb::make_tuple(owned(std::move(out)), finite);
+            return std::pair(owned(std::move(out)), finite);
         },
         "numbers"_a, "single"_a, "(numbers rounded to the stored precision, whether all are finite)");
 }
-
-// Bindings of text/: chunks of rows.
-
-namespace {
 
 class Buffer {
 public:
@@ -185,88 +168,67 @@ Array array(nb::handle object, const char* name, int least = 1, int most = 1) {
     return {std::move(buffer), std::move(view)};
 }
 
-Chunk chunk_from_csr(AnyNumbers leading, AnyNumbers indptr, AnyNumbers indices, AnyNumbers values) {
+Rows chunk_from_csr(AnyNumbers leading, AnyNumbers indptr, AnyNumbers indices, AnyNumbers values) {
     const Array before = array(leading, "leading", 1, 2), starts = array(indptr, "indptr");
     const Array columns = array(indices, "indices"), entries = array(values, "values");
     const nb::gil_scoped_release release;
-    return shared(rows_from_csr(before.view, starts.view, columns.view, entries.view));
+    return rows_from_csr(before.view, starts.view, columns.view, entries.view);
 }
 
-Chunk chunk_from_columns(AnyNumbers indptr, AnyNumbers indices, AnyNumbers values, std::int64_t columns,
-                         std::int64_t first_row, std::int32_t first_index) {
+Rows chunk_from_columns(AnyNumbers indptr, AnyNumbers indices, AnyNumbers values, std::int64_t columns,
+                        std::int64_t first_row, std::int32_t first_index) {
     const Array starts = array(indptr, "indptr"), which = array(indices, "indices");
     const Array entries = array(values, "values");
     const nb::gil_scoped_release release;
-    return shared(rows_from_columns(starts.view, which.view, entries.view, columns, first_row, first_index));
+    return rows_from_columns(starts.view, which.view, entries.view, columns, first_row, first_index);
 }
 
-Chunk chunk_from_dense(AnyNumbers leading, AnyNumbers matrix, AnyNumbers columns, std::int32_t first_index) {
+Rows chunk_from_dense(AnyNumbers leading, AnyNumbers matrix, AnyNumbers columns, std::int32_t first_index) {
     const Array x = array(matrix, "matrix", 2, 2);
     Array before, indices;
     before.view.rows = x.view.rows, before.view.columns = 0;
     if (!leading.is_none()) before = array(leading, "leading", 1, 2);
     if (!columns.is_none()) indices = array(columns, "columns");
     const nb::gil_scoped_release release;
-    return shared(rows_from_dense(before.view, x.view, indices.buffer ? &indices.view : nullptr, first_index));
+    Rows out;
+    rows_from_dense(before.view, x.view, indices.buffer ? &indices.view : nullptr, first_index, out);
+    return out;
 }
 
-Chunk concatenate(nb::typed<nb::iterable, Chunk> chunks) {
+Rows concatenate(nb::typed<nb::iterable, Rows> chunks) {
     std::vector<std::shared_ptr<const Rows>> parts;
     for (nb::handle chunk : chunks) {
-        if (!nb::isinstance<Chunk>(chunk)) throw nb::type_error("something else than a Chunk found among the chunks");
-        parts.push_back(nb::cast<const Chunk&>(chunk).rows);
+        if (!nb::isinstance<Rows>(chunk)) throw nb::type_error("something else than a Chunk found among the chunks");
+        parts.push_back(nb::cast<std::shared_ptr<const Rows>>(chunk));
     }
     const nb::gil_scoped_release release;
-    return shared(concatenate_rows(parts));
+    return concatenate_rows(parts);
 }
-
-template <class Numbers> auto rows_member(Numbers Rows::* member) {
-    return [member](nb::handle self) {
-        const Numbers& numbers = (*nb::cast<const Chunk&>(self).rows).*member;
-        return view(numbers.data(), {static_cast<std::size_t>(numbers.size())}, self);
-    };
-}
-
-using Gaps = std::vector<std::tuple<std::int64_t, std::int64_t, std::int64_t>>;  // as in Gap
-
-}  // namespace
 
 void bind_rows(nb::module_& m) {
-    nb::class_<Chunk>(m, "Chunk", "Rows of a LIBSVM file; immutable.")
-        .def_prop_ro("rows", [](const Chunk& c) { return c.rows->rows; })
-        .def_prop_ro("first_line", [](const Chunk& c) { return c.rows->first_line; })
-        .def_prop_ro(
-            "leading_count", [](const Chunk& c) { return c.rows->leading_count; },
-            "numbers before the index:value pairs of a row: 1 for labelled data, 0 for unlabelled data, nr_class - 1 "
-            "for support vectors")
-        .def_prop_ro(
-            "increasing", [](const Chunk& c) { return c.rows->increasing; },
-            "whether indices increase within every row; False only for some LIBSVM models' vectors")
-        .def_prop_ro("max_index", [](const Chunk& c) { return c.rows->max_index; })
+    nb::class_<Rows>(m, "Chunk", "Rows of a LIBSVM file; immutable.")
+        .def_ro("rows", &Rows::rows)
+        .def_ro("first_line", &Rows::first_line)
+        .def_ro("leading_count", &Rows::leading_count,
+                "numbers before the index:value pairs of a row: 1 for labelled data, 0 for unlabelled data, nr_class - "
+                "1 for support vectors")
+        .def_ro("increasing", &Rows::increasing,
+                "whether indices increase within every row; False only for some LIBSVM models' vectors")
+        .def_ro("max_index", &Rows::max_index)
         .def_prop_ro(
             "leading",
             [](nb::handle self) {
-                const Rows& r = *nb::cast<const Chunk&>(self).rows;
+                const Rows& r = nb::cast<const Rows&>(self);
                 const std::size_t columns = static_cast<std::size_t>(r.leading_count);
                 return view(r.leading.data(), {static_cast<std::size_t>(r.rows), columns}, self);
             },
             "(rows, leading_count) float64: labels of data, coefficients of support vectors")
-        .def_prop_ro("indptr", rows_member(&Rows::indptr), "(rows + 1) int64")
-        .def_prop_ro("indices", rows_member(&Rows::indices), "(nnz) int32, as in the file")
-        .def_prop_ro("values", rows_member(&Rows::values), "(nnz) float64")
-        .def_prop_ro("squared_norms", rows_member(&Rows::squared_norms), "(rows) float64")
-        .def(
-            "select",
-            [](const Chunk& c, const std::vector<std::int64_t>& requested) {
-                return shared(select_rows(*c.rows, requested));
-            },
-            "rows"_a, "A chunk of these rows, in this order.")
-        .def(
-            "slice",
-            [](const Chunk& c, std::int64_t first, std::int64_t last) {
-                return shared(slice_rows(*c.rows, first, last));
-            },
-            "first"_a, "last"_a, "A chunk of rows first, ..., last - 1.")
+        .def_prop_ro("indptr", numbers_of(&Rows::indptr), "(rows + 1) int64")
+        .def_prop_ro("indices", numbers_of(&Rows::indices), "(nnz) int32, as in the file")
+        .def_prop_ro("values", numbers_of(&Rows::values), "(nnz) float64")
+        .def_prop_ro("squared_norms", numbers_of(&Rows::squared_norms), "(rows) float64")
+        .def("select", &select_rows, "rows"_a, "A chunk of these rows, in this order.")
+        .def("slice", &slice_rows, "first"_a, "last"_a, "A chunk of rows first, ..., last - 1.")
         .def_static(
             "from_csr", &chunk_from_csr, "leading"_a, "indptr"_a, "indices"_a, "values"_a,
             "A chunk from arrays: numpy's, or any buffers. leading: (rows, leading_count), or (rows) for one number "
@@ -294,69 +256,44 @@ void bind_rows(nb::module_& m) {
                     "leading_count differs.")
         .def_prop_ro(
             "scaling_counts",
-            [](const Chunk& c) {
-                const ScalingCounts& counts = c.rows->scaling;
-                return std::make_tuple(counts.before, counts.unknown, counts.unknown_index);
+            [](const Rows& self) {
+                return std::tuple(self.scaling.before, self.scaling.unknown, self.scaling.unknown_index);
             },
             "(entries before scaling, entries dropped because the range file does not name their feature, least index "
             "of these or -1)")
         .def_prop_ro(
             "gaps",
-            [](const Chunk& c) {
-                Gaps out;
-                for (const Gap& gap : c.rows->gaps) out.emplace_back(gap.row, gap.lines, gap.bad);
+            [](const Rows& self) {
+                std::vector<std::tuple<std::int64_t, std::int64_t, std::int64_t>> out;
+                for (const Gap& gap : self.gaps) out.emplace_back(gap.row, gap.lines, gap.bad);
                 return out;
             },
             "[(row, lines, bad)] of the text: `lines` lines before the row are not rows; `bad` of these are malformed, "
             "the others comments")
-        .def(
-            "line_numbers",
-            [](const Chunk& c, const std::vector<std::int64_t>& rows) { return c.rows->line_numbers(rows); }, "rows"_a,
-            "Line numbers of these rows, which must increase.")
-        .def("__len__", [](const Chunk& c) { return c.rows->rows; });
+        .def("line_numbers", &Rows::line_numbers, "rows"_a, "Line numbers of these rows, which must increase.")
+        .def("__len__", [](const Rows& self) { return self.rows; });
 }
 
-// Bindings of text/: scaling.
-
-namespace {
-
-[[noreturn]] void raise_error(const std::string& error, std::int64_t line) {
-    raise_value_error(nb::make_tuple(error, line));
+Scaling read_scaling(const Bytes& text) {
+    check_whole_lines(text, 0);
+    Scaling::Read read = Scaling::read(text.data(), text.size());
+    if (!read.error.empty()) raise_value_error(read.error, read.line);
+    return std::move(read.scaling);
 }
 
-std::shared_ptr<Scaling> read_scaling(AnyText text) {
-    const Bytes bytes(text);
-    check_whole_lines(bytes, 0);
-    Scaling::Read read;
-    {
-        const nb::gil_scoped_release release;
-        read = Scaling::read(bytes.data(), bytes.size());
-    }
-    if (!read.error.empty()) raise_error(read.error, read.line);
-    return std::make_shared<Scaling>(std::move(read.scaling));
-}
-
-std::shared_ptr<Scaling> with_labels(const Scaling& scaling, AnyText text) {
-    const Bytes bytes(text);
-    check_whole_lines(bytes, 0);
-    auto out = std::make_shared<Scaling>(scaling);
+Scaling with_labels(Scaling scaling, const Bytes& text) {
+    check_whole_lines(text, 0);
     std::int64_t line = 0;
-    const std::string error = out->read_labels(bytes.data(), bytes.size(), &line);
-    if (!error.empty()) raise_error(error, line);
+    const std::string error = scaling.read_labels(text.data(), text.size(), &line);
+    if (!error.empty()) raise_value_error(error, line);
+    return scaling;
+}
+
+Rows scaled(const Scaling& scaling, const Rows& chunk) {
+    Rows out;
+    if (const auto error = scale_rows(scaling, chunk, out)) throw RowError(error->first, error->second);
     return out;
 }
-
-Chunk scaled(const Scaling& scaling, const Chunk& chunk) {
-    ScaledRows out;
-    {
-        const nb::gil_scoped_release release;
-        out = scale_rows(scaling, *chunk.rows);
-    }
-    if (!out.error.empty()) throw RowError(out.error_row, out.error);
-    return shared(std::move(out.rows));
-}
-
-}  // namespace
 
 void bind_scaling(nb::module_& m) {
     nb::class_<Scaling>(m, "Scaling", "Scaling of features and labels while rows are read; immutable.")
@@ -364,19 +301,16 @@ void bind_scaling(nb::module_& m) {
         .def("with_labels", &with_labels, "text"_a,
              "The same, with labels scaled as by a `yscale.file` of R's write.svm. text: its whole lines. Raises "
              "ValueError(reason, line).")
-        .def(
-            "unrounded", [](const Scaling& s) { return s.unrounded(); }, "The same, without rounding to six digits.")
-        .def(
-            "features_alone", [](const Scaling& s) { return s.features_alone(); },
-            "The same, without scaling of labels.")
-        .def("rows", &scaled, "chunk"_a,
+        .def("unrounded", &Scaling::unrounded, "The same, without rounding to six digits.")
+        .def("features_alone", &Scaling::features_alone, "The same, without scaling of labels.")
+        .def("rows", &scaled, "chunk"_a, WithoutGil(),
              "Scale features as while reading text; labels stay unscaled. Raises RowError for the first row that "
              "cannot be scaled.")
         .def(
             "labels_back",
             [](const Scaling& s) {
                 const Scaling::LabelsBack back = s.labels_back();
-                return std::make_tuple(back.from, back.scale, back.to);
+                return std::tuple(back.from, back.scale, back.to);
             },
             "(from, scale, to): the raw label of a scaled y is to + (y - from) * scale.")
         .def(
@@ -405,5 +339,12 @@ void bind_scaling(nb::module_& m) {
     m.def("read_scaling", &read_scaling, "text"_a,
           "The Scaling of a file of svm-scale -s or R's write.svm. text: its whole lines. Raises ValueError(reason, "
           "line).");
-    m.def("round_to_six_digits", &round_to_six_digits, "value"_a, "The value that strtod reads from printf's %g.");
+}
+
+}  // namespace
+
+void bind_text(nb::module_& m) {
+    bind_scaling(m);
+    bind_rows(m);
+    bind_parsing(m);
 }

@@ -12,18 +12,9 @@ NB_MODULE(_native, m) {
     fastsvm::select_instruction_set_of_environment();
     fastsvm::check_while_working(heed_signals);  // Ctrl-C raises KeyboardInterrupt in a long call
 
-    bind_scaling(m);
-    bind_rows(m);
     bind_text(m);
-    bind_answers(m);
     bind_exact(m);
-    bind_models(m);
-    bind_header(m);
     bind_engine(m);
     bind_model_files(m);
-    bind_cascade(m);
-    bind_run(m);
-    bind_files(m);
     bind_program(m);
-    bind_simd(m);
 }

@@ -2,7 +2,6 @@
 #include "capi/fastsvm.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdio>
 #include <cstring>
 #include <limits>
@@ -82,71 +81,61 @@ void require(bool good, const char* why) {
     if (!good) throw ArgumentError(why);
 }
 
-RowError entry_error_of(std::int64_t row, std::int64_t last, std::int32_t index, double value) {
-    return RowError(row, entry_error(last, index, value));
-}
+// Maximum rows, and approximate numbers, processed at a time.
+constexpr std::int64_t most_rows = 4096, most_numbers = std::int64_t{1} << 18;
 
-// Maximum rows, and approximate entries, processed at a time.
-constexpr std::int64_t most_rows = 4096;
-constexpr std::size_t most_entries = std::size_t{1} << 18;
-
-// Takes rows from number `first` on. Stops before an invalid row, and sets `row_error`.
-void take_dense(const fastsvm_rows& rows, std::int32_t first_index, std::int64_t first, std::int64_t most,
-                RowBuffer& out, std::optional<RowError>& row_error) {
-    MatrixView matrix;
+// Takes rows first, ..., last - 1, or those before an invalid one, whose error it returns.
+std::optional<RowError> take_dense(const fastsvm_rows& rows, std::int32_t first_index, std::int64_t first,
+                                   std::int64_t last, Rows& out) {
+    MatrixView matrix, none;
     const std::int64_t size = rows.doubles ? sizeof(double) : sizeof(float);
-    matrix.data =
-        rows.doubles ? reinterpret_cast<const char*>(rows.doubles) : reinterpret_cast<const char*>(rows.floats);
+    const void* const data = rows.doubles ? static_cast<const void*>(rows.doubles) : rows.floats;
     matrix.type = rows.doubles ? NumberType::float64 : NumberType::float32;
-    matrix.rows = rows.count, matrix.columns = rows.columns;
+    matrix.columns = rows.columns;
     matrix.row_stride = rows.stride * size, matrix.column_stride = size;
-    const DenseRows dense(matrix);
-    const std::int32_t* const index = out.consecutive(first_index, static_cast<std::size_t>(rows.columns));
-    const std::int64_t last = std::min(rows.count, first + most);
-    for (std::int64_t i = first; i < last && out.entries() < most_entries;) {
-        double squared_norms[DenseRows::abreast];
-        std::int64_t entries[DenseRows::abreast];
-        const int count = static_cast<int>(std::min<std::int64_t>(DenseRows::abreast, last - i));
-        dense.measure(i, count, squared_norms, entries);
-        for (int k = 0; k < count; ++k, ++i) {
-            if (!std::isfinite(squared_norms[k])) {
-                const std::string why = dense.error(i);
-                if (!why.empty()) {
-                    row_error = RowError(i, why);
-                    return;
-                }
-            }
-            const RowBuffer::Position to = out.row(static_cast<std::size_t>(entries[k]));
-            dense.write(i, entries[k], index, to.index, to.value);
-            out.end_row(static_cast<std::size_t>(entries[k]), squared_norms[k]);
-        }
+    matrix.data = static_cast<const char*>(data) + first * matrix.row_stride;
+    none.columns = 0;
+    const auto take = [&](std::int64_t count) {
+        matrix.rows = none.rows = count;
+        rows_from_dense(none, matrix, nullptr, first_index, out);
+    };
+    try {
+        take(last - first);
+    } catch (const ArrayRowError& error) {
+        take(error.row);
+        return RowError(first + error.row, error.why);
     }
+    return std::nullopt;
 }
 
-void take_sparse(const fastsvm_rows& rows, std::int64_t first, std::int64_t most, RowBuffer& out,
-                 std::optional<RowError>& row_error) {
-    const std::int64_t last = std::min(rows.count, first + most);
-    for (std::int64_t i = first; i < last && out.entries() < most_entries; ++i) {
-        const std::int64_t begin = rows.starts[i], end = rows.starts[i + 1];
+std::optional<RowError> take_sparse(const fastsvm_rows& rows, std::int64_t first, std::int64_t last, Rows& out) {
+    const std::int64_t base = rows.starts[first];
+    out.reset(last - first, rows.starts[last] - base, 0);
+    std::copy(rows.indices + base, rows.indices + rows.starts[last], out.indices.data());
+    std::copy(rows.values + base, rows.values + rows.starts[last], out.values.data());
+    for (std::int64_t i = first; i < last; ++i) {
+        out.indptr[i - first + 1] = rows.starts[i + 1] - base;
+        if (out.complete(i - first)) continue;
+        RowError error(i, out.error(i - first));
+        out.truncate(i - first);
+        return error;
+    }
+    out.find_max_index();
+    return std::nullopt;
+}
+
+// The end of a part of the rows from `first` on: at least one row.
+std::int64_t end_of_part(const fastsvm_rows& rows, std::int64_t first, std::int64_t pairs) {
+    std::int64_t most = std::min(std::clamp<std::int64_t>(most_values / pairs, 1, most_rows), rows.count - first);
+    if (!rows.starts)
+        return first + std::clamp<std::int64_t>(most_numbers / std::max<std::int64_t>(rows.columns, 1), 1, most);
+    std::int64_t last = first;
+    for (; last < first + most && rows.starts[last] - rows.starts[first] < most_numbers; ++last) {
+        const std::int64_t begin = rows.starts[last], end = rows.starts[last + 1];
         require(begin >= 0 && begin <= end, "rows.starts decreases, or is negative");
         require(begin == end || (rows.indices && rows.values), "rows.indices or rows.values is NULL");
-        const RowBuffer::Position to = out.row(static_cast<std::size_t>(end - begin));
-        std::int64_t before = -1;
-        double squared_norm = 0;
-        for (std::int64_t e = begin; e < end; ++e) {
-            const std::int32_t index = rows.indices[e];
-            const double value = rows.values[e];
-            if (index <= before || !std::isfinite(value)) {
-                row_error = entry_error_of(i, before, index, value);
-                return;
-            }
-            to.index[e - begin] = index;
-            to.value[e - begin] = value;
-            squared_norm += value * value;
-            before = index;
-        }
-        out.end_row(static_cast<std::size_t>(end - begin), squared_norm);
     }
+    return last;
 }
 
 void check(const fastsvm_model& model, const fastsvm_rows& rows) {
@@ -164,20 +153,16 @@ void check(const fastsvm_model& model, const fastsvm_rows& rows) {
 // before an invalid one.
 template <class Use> void ask(const fastsvm_model& model, const fastsvm_rows& rows, OutputKind output_kind, Use use) {
     check(model, rows);
-    const std::int64_t pairs = std::max<std::int64_t>(1, model.header().pairs());
-    const std::int64_t most = std::clamp<std::int64_t>(most_values / pairs, 1, most_rows);
     const auto worker = model.worker(output_kind);
     const auto memory = model.memory.lease();
-    RowBuffer& buffer = memory->rows;
     Answer& answer = memory->answer;
     std::optional<RowError> row_error;
-    for (std::int64_t first = 0; first < rows.count && !row_error; first += buffer.count()) {
-        buffer.begin(first);
-        if (rows.starts)
-            take_sparse(rows, first, most, buffer, row_error);
-        else
-            take_dense(rows, model.loaded.features.first, first, most, buffer, row_error);
-        worker->predictions(buffer.rows(model.embedded(), row_error), answer);
+    for (std::int64_t first = 0, last; first < rows.count && !row_error; first = last) {
+        last = end_of_part(rows, first, std::max<std::int64_t>(1, model.header().pairs()));
+        row_error = rows.starts ? take_sparse(rows, first, last, memory->given)
+                                : take_dense(rows, model.loaded.features.first, first, last, memory->given);
+        memory->given.first_line = first;
+        worker->predictions(memory->rows(model.embedded(), row_error), answer);
         if (answer.error) row_error = RowError(answer.error->first, answer.error->second);
         if (answer.predictions.rows) use(answer.predictions, worker->decisions(), first);
     }

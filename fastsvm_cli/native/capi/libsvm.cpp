@@ -96,22 +96,16 @@ std::size_t length(const svm_node* x) {
 
 // Takes the nodes up to index -1. serials: of a precomputed kernel, whose values LIBSVM finds by position. Returns
 // whether text could hold the row: finite numbers, increasing indices of 0 or more.
-bool take(const svm_node* x, bool serials, RowBuffer& out) {
-    const std::size_t n = length(x);
-    bool sound = true;
-    int last = -1;
-    double squared_norm = 0;
-    out.begin(0);
-    const RowBuffer::Position to = out.row(n);
-    for (std::size_t e = 0; e < n; ++e) {
-        to.index[e] = serials ? static_cast<int>(e) : x[e].index;
-        to.value[e] = x[e].value;
-        sound = sound && (serials || (std::isfinite(x[e].value) && x[e].index > last));
-        squared_norm += x[e].value * x[e].value;
-        last = x[e].index;
+bool take(const svm_node* x, bool serials, Rows& out) {
+    const std::int64_t n = static_cast<std::int64_t>(length(x));
+    out.reset(1, n, 0);
+    out.indptr[1] = n;
+    for (std::int64_t e = 0; e < n; ++e) {
+        out.indices[e] = serials ? static_cast<int>(e) : x[e].index;
+        out.values[e] = x[e].value;
     }
-    out.end_row(n, squared_norm);
-    return sound;
+    out.find_max_index();
+    return out.complete(0) || serials;
 }
 
 // Decision values of a row that no text could hold, by LIBSVM's operations; NaN unless the model is LIBSVM's.
@@ -214,14 +208,14 @@ template <class Use> bool answer(const svm_model* model, const svm_node* x, Outp
         const Handle* const handle = handle_of(*model);
         if (handle) {
             const auto memory = handle->memory.lease();
-            if (take(x, handle->loaded.serials, memory->rows)) {
+            if (take(x, handle->loaded.serials, memory->given)) {
                 const auto worker = handle->worker(output_kind);
-                worker->predictions(memory->rows.rows(handle->embedded(), row_error), memory->answer);
+                worker->predictions(memory->rows(handle->embedded(), row_error), memory->answer);
                 good = !row_error && !memory->answer.error;
                 if (good) use(memory->answer.predictions, worker->decisions());
             } else {
                 const Model& mine = *handle->loaded.model;
-                answer_as(mine.task, unsound(mine, *memory->rows.rows(nullptr, row_error)));
+                answer_as(mine.task, unsound(mine, memory->given));
             }
         } else if (model->SV || !model->l) {
             answer_as(task_of(*model), of_program(*model, x));

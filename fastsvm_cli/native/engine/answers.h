@@ -93,8 +93,6 @@ struct ResolvedOptions : AnswerOptions {
     std::int64_t columns() const;
 };
 
-// From rows to answers: decision values, the exact model for undecided rows, predictions and output lines.
-
 // Maximum number of decision values in memory at once: a megabyte of short rows with 300 classes would need 20 GB.
 constexpr std::int64_t most_values = std::int64_t{1} << 19;
 
@@ -153,8 +151,6 @@ private:
     bool few_ = false;                        // decisions_ come from reference_values
     std::shared_ptr<const Predictor> exact_;  // of ResolvedOptions::audit, made on first need
 };
-
-// The predictor: a model with its answer options, and a pool of workers.
 
 // A model with its options, for any number of threads. Each leases a Worker, whose memory later leases reuse.
 class Predictor {

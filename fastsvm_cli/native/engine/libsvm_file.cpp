@@ -155,7 +155,7 @@ bool lacks_only_line_end(std::string_view text, bool precomputed) {
 
 // LIBSVM's serial is a vector's first value, truncated, whatever its index and the other entries.
 Rows serials_of(const Rows& vectors, std::int64_t first_line) {
-    Rows out = Rows::allocated(vectors.rows, vectors.rows, vectors.leading_count);
+    Rows out(vectors.rows, vectors.rows, vectors.leading_count);
     std::copy_n(vectors.leading.data(), out.leading.size(), out.leading.data());
     for (std::int64_t row = 0; row < vectors.rows; ++row) {
         const bool empty = vectors.begin(row) == vectors.end(row);

@@ -43,8 +43,6 @@ public:
     // Writes `text`, the lines of the next `rows` rows, with fillers between them, in several buffers.
     void fill(const std::string& text, std::int64_t rows, const Write& write);
 
-    const std::vector<Gap>& gaps() const { return gaps_; }  // those that `fill` has not passed
-
     const bool nan;
     std::string filler;  // line for a bad row, or ""
     std::int64_t count = 0;

@@ -38,8 +38,6 @@ struct Precision {
     bool in_full(bool regression) const { return sides.has_value() || (regression && !tolerance); }
 };
 
-// Interface of exact and compiled models.
-
 // A row that the model cannot evaluate.
 struct RowError : std::runtime_error {
     RowError(std::int64_t row, const std::string& why) : std::runtime_error(why), row(row) {}

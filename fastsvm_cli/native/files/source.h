@@ -1,9 +1,10 @@
-// Files to read, and standard descriptors.
+// Files to read, compressed ones among them, and standard descriptors.
 #pragma once
 #include <cstddef>
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace fastsvm {
@@ -14,7 +15,22 @@ void hold_closed_descriptors();
 // Whether the descriptor was closed then.
 bool was_closed(int descriptor);
 
-// Bytes of a file or standard input, plain or gzip.
+// A format of compressed files, which begin with the bytes `magic`.
+struct Compression {
+    std::string_view magic;
+    const char* name;
+    const char* tool;  // command that prints the content
+};
+
+// Number of bytes that identify a format.
+constexpr std::size_t magic_bytes = 6;
+
+// Returns the format of a file that begins with these magic_bytes bytes, or that has only these; null if it is not
+// compressed.
+const Compression* compression(std::string_view start);
+
+// Whether a file that begins with these bytes, perhaps fewer than magic_bytes, may be compressed.
+bool may_be_compressed(std::string_view start);
 
 // Reads a file or standard input, for one thread. Decompresses gzip with zlib, if available; refuses other compressed
 // formats by name.

@@ -3,6 +3,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "engine/run.h"
@@ -76,25 +77,37 @@ std::string Prediction::document() const {
     return out + "}";
 }
 
+namespace {
+
+std::string quoted(const std::string& value) { return "'" + value + "'"; }
+
+// An option's value.
+struct Shown {
+    const PredictOption& option;
+    std::string operator()(bool value) const {
+        return option.kind == PredictOption::zero_or_one ? std::to_string(value) : value ? "on" : "off";
+    }
+    std::string operator()(std::int64_t value) const { return std::to_string(value); }
+    std::string operator()(std::uint64_t value) const { return std::to_string(value); }
+    std::string operator()(double value) const { return json_number(value); }
+    std::string operator()(const std::string& value) const { return quoted(value); }
+    std::string operator()(const std::optional<std::string>& file) const { return (*this)(file.has_value()); }
+    template <class Number> std::string operator()(const std::optional<Number>& value) const {
+        return value ? (*this)(*value) : "unset";
+    }
+};
+
+}  // namespace
+
 std::vector<std::pair<std::string, std::string>> Prediction::made_with() const {
-    const Request& r = request;
-    const auto flag = [](bool value) { return std::string(value ? "on" : "off"); };
-    const auto quoted = [](const std::string& value) { return "'" + value + "'"; };
-    const auto number = [](const std::optional<double>& value) { return value ? json_number(*value) : "unset"; };
-    return {{"fastsvm", quoted(FASTSVM_VERSION)},
-            {"model", quoted(fingerprint_)},
-            {"-b", std::to_string(r.probability)},
-            {"--values", flag(r.values)},
-            {"--evaluations", flag(r.evaluations)},
-            {"--exact", flag(r.exact_file.has_value())},
-            {"--tolerance", number(r.tolerance)},
-            {"--audit", number(r.audit)},
-            {"--seed", std::to_string(r.seed)},
-            {"--steps", r.steps ? std::to_string(*r.steps) : "unset"},
-            {"--dense", flag(r.dense)},
-            {"--delim", quoted(r.delimiter)},
-            {"--unlabelled", flag(r.unlabelled)},
-            {"--scale", scaling_digest_.empty() ? "unset" : quoted("a file of SHA-256 " + scaling_digest_)}};
+    std::vector<std::pair<std::string, std::string>> out{{"fastsvm", quoted(FASTSVM_VERSION)},
+                                                         {"model", quoted(fingerprint_)}};
+    for (const PredictOption& option : predict_options) {
+        const auto value = [&](auto member) { return Shown{option}(request.*member); };
+        if (option.lines) out.emplace_back(option.spellings[0], std::visit(value, option.member));
+    }
+    out.emplace_back("--scale", scaling_digest_.empty() ? "unset" : quoted("a file of SHA-256 " + scaling_digest_));
+    return out;
 }
 
 }  // namespace fastsvm

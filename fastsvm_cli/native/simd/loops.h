@@ -123,10 +123,6 @@ struct ProductLoops {
     // of squares times weights[c], of squared rounding errors.
     void (*center)(std::int64_t d, double factor, const double* z, const double* center, const double* weights,
                    const std::int32_t* place, float* out, double* sums);
-    // Runs `times` rounds of enough independent multiply-adds to keep the processor busy; returns their number, per
-    // scalar. *sum: the total.
-    double (*single_multiply_adds)(std::int64_t times, double* sum);
-    double (*double_multiply_adds)(std::int64_t times, double* sum);
 };
 
 // ---- RBF kernel values from whole numbers, for rows and vectors whose features take few values

@@ -203,22 +203,6 @@ void center(std::int64_t d, double factor, const double* z, const double* center
     sums[2] = total(lost);
 }
 
-template <class V, class T> double multiply_adds(std::int64_t times, double* sum) {
-    constexpr int count = 12, width = sizeof(V) / sizeof(T);
-    V sums[count];
-    for (int i = 0; i < count; ++i) sums[i] = V::splat(static_cast<T>(i));
-    V factor = V::splat(static_cast<T>(0.5)), term = V::splat(static_cast<T>(1));
-    for (std::int64_t t = 0; t < times; ++t) {
-        __asm__ volatile("" : "+m"(factor), "+m"(term));
-        const V f = factor, one = term;
-        for (int u = 0; u < 8; ++u)
-            for (int i = 0; i < count; ++i) sums[i] = sums[i] * f + one;
-    }
-    *sum = 0;
-    for (int i = 0; i < count; ++i) *sum += static_cast<double>(sums[i][0]);
-    return static_cast<double>(times) * 8 * count * width;
-}
-
 }  // namespace
 
 extern const ProductLoops products_table;
@@ -227,8 +211,6 @@ const ProductLoops products_table = {
     products,
     products_and_peaks,
     center,
-    multiply_adds<Wide<float, register_bytes / 4>, float>,
-    multiply_adds<Wide<double, register_bytes / 8>, double>,
 };
 
 }  // namespace FASTSVM_ISA

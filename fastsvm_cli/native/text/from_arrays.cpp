@@ -19,6 +19,7 @@ namespace fastsvm {
 namespace {
 
 constexpr std::int64_t grain = 1024;  // minimum rows per thread
+constexpr int abreast = 8;            // dense rows to measure at a time, at most
 
 [[noreturn]] void fail(const std::string& why) { throw std::invalid_argument(why); }
 
@@ -111,7 +112,7 @@ void check_rows(std::int64_t rows, Check check, Error error, std::int64_t first_
                 return;
             }
     });
-    if (first_bad < rows) fail("row " + std::to_string(first_row + first_bad) + ": " + error(first_bad.load()));
+    if (first_bad < rows) throw ArrayRowError(first_row + first_bad, error(first_bad.load()));
 }
 
 // Reads one number. array_of would copy or refuse them all.
@@ -122,6 +123,91 @@ std::int64_t whole_at(const MatrixView& view, std::int64_t row) {
 void expect_whole(const MatrixView& view, const char* name) {
     if (view.type != NumberType::int64 && view.type != NumberType::int32)
         fail(std::string(name) + ": real numbers found, expected whole ones (int32 or int64)");
+}
+
+// Sets the squared norms of `count` rows, each summed in the parser's order, and their numbers of entries other than 0.
+// A norm is not finite if a number is not, or if squares overflow.
+void measure(const MatrixView& matrix, std::int64_t first, int count, double* squared_norms, std::int64_t* entries) {
+    with_type(matrix.type, [&](auto number) {
+        using From = decltype(number);
+        typedef double Two __attribute__((vector_size(16)));
+        typedef std::int64_t Counts __attribute__((vector_size(16)));
+        // A sum waits for its previous addition: as many side by side as hide that.
+        Two sums[abreast / 2] = {};
+        Counts zeros[abreast / 2] = {};
+        const char* row[abreast];
+        for (int k = 0; k < abreast; ++k) row[k] = matrix.data + (first + std::min(k, count - 1)) * matrix.row_stride;
+        const auto sum_up = [&](std::int64_t stride, int pairs) {
+            for (std::int64_t c = 0; c < matrix.columns; ++c) {
+#pragma GCC unroll 4
+                for (int k = 0; k < pairs; ++k) {
+                    From value[2];
+                    std::memcpy(&value[0], row[2 * k] + c * stride, sizeof(From));
+                    std::memcpy(&value[1], row[2 * k + 1] + c * stride, sizeof(From));
+                    const Two x = {static_cast<double>(value[0]), static_cast<double>(value[1])};
+                    sums[k] += x * x;  // 0 adds nothing
+                    zeros[k] -= (Counts)(x == 0);
+                }
+            }
+        };
+        if (count <= 2)
+            sum_up(matrix.column_stride, 1);
+        else if (matrix.column_stride == sizeof(From))
+            sum_up(sizeof(From), abreast / 2);
+        else
+            sum_up(matrix.column_stride, abreast / 2);
+        for (int k = 0; k < count; ++k) {
+            squared_norms[k] = sums[k / 2][k % 2];
+            entries[k] = matrix.columns - zeros[k / 2][k % 2];
+        }
+    });
+}
+
+// Message of a row's first number that is not finite, or "".
+std::string dense_error(const MatrixView& matrix, std::int64_t row) {
+    std::string why;
+    with_type(matrix.type, [&](auto number) {
+        for (std::int64_t c = 0; c < matrix.columns && why.empty(); ++c) {
+            const double value = static_cast<double>(at<decltype(number)>(matrix, row, c));
+            if (!std::isfinite(value)) why = not_finite_error(value);
+        }
+    });
+    return why;
+}
+
+// Writes the entries that `measure` counted. index(column): of LIBSVM.
+template <class Index>
+void write_entries(const MatrixView& matrix, std::int64_t row, std::int64_t entries, Index index, std::int32_t* indices,
+                   double* values) {
+    const std::int64_t d = matrix.columns;
+    with_type(matrix.type, [&](auto number) {
+        using From = decltype(number);
+        const char* const from = matrix.data + row * matrix.row_stride;
+        const auto copy = [&](std::int64_t stride) {
+            const auto value_at = [&](std::int64_t c) {
+                From value;
+                std::memcpy(&value, from + c * stride, sizeof value);
+                return static_cast<double>(value);
+            };
+            if (entries == d) {
+                for (std::int64_t c = 0; c < d; ++c) values[c] = value_at(c);
+                for (std::int64_t c = 0; c < d; ++c) indices[c] = index(c);
+                return;
+            }
+            std::int64_t e = 0;
+            for (std::int64_t c = 0; c < d && e < entries; ++c) {  // without a branch per number
+                indices[e] = index(c);
+                values[e] = value_at(c);
+                e += values[e] != 0;
+            }
+            // Numbers that another thread made zeros meanwhile.
+            for (; e < entries; ++e) indices[e] = index(d - 1), values[e] = 0;
+        };
+        if (matrix.column_stride == sizeof(From))
+            copy(sizeof(From));
+        else
+            copy(matrix.column_stride);
+    });
 }
 
 void sort_and_add_up(Rows& rows) {
@@ -144,101 +230,13 @@ void sort_and_add_up(Rows& rows) {
             }
         rows.indptr[r + 1] = end;
     }
-    indices.truncate(end);
-    values.truncate(end);
+    indices.resize(end);
+    values.resize(end);
     rows.indices = std::move(indices);
     rows.values = std::move(values);
 }
 
 }  // namespace
-
-std::string entry_error(std::int64_t last, std::int32_t index, double value) {
-    if (index < 0) return "index " + std::to_string(index) + " found, expected an index of 0 or more";
-    if (index <= last)
-        return "index " + std::to_string(index) + " found after index " + std::to_string(last) +
-               ", expected increasing indices";
-    return std::isfinite(value) ? "" : "a value " + shortest(value) + " found, expected a finite number";
-}
-
-void DenseRows::measure(std::int64_t first, int count, double* squared_norms, std::int64_t* entries) const {
-    with_type(matrix_.type, [&](auto number) {
-        using From = decltype(number);
-        typedef double Two __attribute__((vector_size(16)));
-        typedef std::int64_t Counts __attribute__((vector_size(16)));
-        // A sum waits for its previous addition: as many side by side as hide that.
-        Two sums[abreast / 2] = {};
-        Counts zeros[abreast / 2] = {};
-        const char* row[abreast];
-        for (int k = 0; k < abreast; ++k) row[k] = matrix_.data + (first + std::min(k, count - 1)) * matrix_.row_stride;
-        const auto sum_up = [&](std::int64_t stride, int pairs) {
-            for (std::int64_t c = 0; c < matrix_.columns; ++c) {
-#pragma GCC unroll 4
-                for (int k = 0; k < pairs; ++k) {
-                    From value[2];
-                    std::memcpy(&value[0], row[2 * k] + c * stride, sizeof(From));
-                    std::memcpy(&value[1], row[2 * k + 1] + c * stride, sizeof(From));
-                    const Two x = {static_cast<double>(value[0]), static_cast<double>(value[1])};
-                    sums[k] += x * x;  // 0 adds nothing
-                    zeros[k] -= (Counts)(x == 0);
-                }
-            }
-        };
-        if (count <= 2)
-            sum_up(matrix_.column_stride, 1);
-        else if (matrix_.column_stride == sizeof(From))
-            sum_up(sizeof(From), abreast / 2);
-        else
-            sum_up(matrix_.column_stride, abreast / 2);
-        for (int k = 0; k < count; ++k) {
-            squared_norms[k] = sums[k / 2][k % 2];
-            entries[k] = matrix_.columns - zeros[k / 2][k % 2];
-        }
-    });
-}
-
-std::string DenseRows::error(std::int64_t row) const {
-    std::string why;
-    with_type(matrix_.type, [&](auto number) {
-        for (std::int64_t c = 0; c < matrix_.columns && why.empty(); ++c) {
-            const double value = static_cast<double>(at<decltype(number)>(matrix_, row, c));
-            if (!std::isfinite(value)) why = entry_error(-1, 0, value);
-        }
-    });
-    return why;
-}
-
-void DenseRows::write(std::int64_t row, std::int64_t entries, const std::int32_t* index, std::int32_t* indices,
-                      double* values) const {
-    const std::int64_t d = matrix_.columns;
-    with_type(matrix_.type, [&](auto number) {
-        using From = decltype(number);
-        const char* const from = matrix_.data + row * matrix_.row_stride;
-        const auto copy = [&](std::int64_t stride) {
-            const auto value_at = [&](std::int64_t c) {
-                From value;
-                std::memcpy(&value, from + c * stride, sizeof value);
-                return static_cast<double>(value);
-            };
-            if (entries == d) {
-                for (std::int64_t c = 0; c < d; ++c) values[c] = value_at(c);
-                std::copy_n(index, d, indices);
-                return;
-            }
-            std::int64_t e = 0;
-            for (std::int64_t c = 0; c < d && e < entries; ++c) {  // without a branch per number
-                indices[e] = index[c];
-                values[e] = value_at(c);
-                e += values[e] != 0;
-            }
-            // Numbers that another thread made zeros meanwhile.
-            for (; e < entries; ++e) indices[e] = index[d - 1], values[e] = 0;
-        };
-        if (matrix_.column_stride == sizeof(From))
-            copy(sizeof(From));
-        else
-            copy(matrix_.column_stride);
-    });
-}
 
 Rows rows_from_csr(const MatrixView& leading, const MatrixView& indptr, const MatrixView& indices,
                    const MatrixView& values) {
@@ -259,30 +257,7 @@ Rows rows_from_csr(const MatrixView& leading, const MatrixView& indptr, const Ma
     expect_count("indptr", out.indptr[out.rows], "as the last one", out.indices.size(), "as many as indices");
 
     out.squared_norms = Array<double>(out.rows);
-    check_rows(
-        out.rows,
-        [&](std::int64_t r) {
-            std::int64_t last = -1;
-            double squared_norm = 0;  // in the parser's order
-            bool sound = true;
-            for (std::int64_t e = out.begin(r); e < out.end(r); ++e) {
-                const double value = out.values[e];
-                sound = sound && out.indices[e] > last && std::isfinite(value);
-                last = out.indices[e];
-                squared_norm += value * value;
-            }
-            out.squared_norms[r] = squared_norm;
-            return sound;
-        },
-        [&](std::int64_t r) {
-            std::string why;
-            std::int64_t last = -1;
-            for (std::int64_t e = out.begin(r); why.empty() && e < out.end(r); ++e) {
-                why = entry_error(last, out.indices[e], out.values[e]);
-                last = out.indices[e];
-            }
-            return why;
-        });
+    check_rows(out.rows, [&](std::int64_t r) { return out.complete(r); }, [&](std::int64_t r) { return out.error(r); });
     out.find_max_index();
     return out;
 }
@@ -343,79 +318,66 @@ Rows rows_from_columns(const MatrixView& indptr, const MatrixView& indices, cons
             if (std::isfinite(out.values[e]))
                 return "column " + std::to_string(whole_at(indices, e)) + " found, expected columns from 0 to " +
                        std::to_string(columns - 1);
-            return "a value " + shortest(out.values[e]) + " found, expected a finite number";
+            return not_finite_error(out.values[e]);
         },
         first_row);
     if (!in_order) {
         sort_and_add_up(out);
         check_rows(
-            out.rows,
-            [&](std::int64_t r) {
-                double squared_norm = 0;
-                bool sound = true;
-                for (std::int64_t e = out.begin(r); e < out.end(r); ++e) {
-                    sound = sound && std::isfinite(out.values[e]);
-                    squared_norm += out.values[e] * out.values[e];
-                }
-                out.squared_norms[r] = squared_norm;
-                return sound;
-            },
+            out.rows, [&](std::int64_t r) { return out.complete(r); },
             [&](std::int64_t) { return std::string("entries of one column found whose sum overflows"); }, first_row);
     }
     out.find_max_index();
     return out;
 }
 
-Rows rows_from_dense(const MatrixView& leading, const MatrixView& matrix, const MatrixView* columns,
-                     std::int32_t first_index) {
-    Rows out;
+void rows_from_dense(const MatrixView& leading, const MatrixView& matrix, const MatrixView* columns,
+                     std::int32_t first_index, Rows& out) {
     const std::int64_t d = matrix.columns;
-    out.rows = leading.rows;
+    out.reset(leading.rows, 0, 0);
     expect_count("matrix", matrix.rows, "rows", out.rows, "as many as leading has");
     if (columns) expect_count("columns", columns->rows, "numbers", d, "as many as the matrix has columns");
     if (d > std::numeric_limits<std::int32_t>::max()) fail("matrix: more than 2147483647 columns found");
     out.leading = leading_of(leading);
     out.leading_count = static_cast<int>(leading.columns);
-    Array<std::int32_t> index = columns ? array_of<std::int32_t>(*columns, "columns") : Array<std::int32_t>(d);
+    const Array<std::int32_t> given = columns ? array_of<std::int32_t>(*columns, "columns") : Array<std::int32_t>();
+    const auto index = [known = columns ? given.data() : nullptr, first_index](std::int64_t c) {
+        return known ? known[c] : static_cast<std::int32_t>(c + first_index);
+    };
     const auto check_index = [&](std::int64_t c) {
-        const std::string why = entry_error(c ? index[c - 1] : -1, index[c], 0);
-        if (!why.empty()) fail("columns: " + why);
+        const std::int32_t found = index(c);
+        if (found < 0) fail("columns: " + index_error(found));
+        if (c && found <= index(c - 1)) fail("columns: " + index_error(found, index(c - 1)));
     };
     for (std::int64_t c = 0; columns && c < d; ++c) check_index(c);
-    for (std::int64_t c = 0; !columns && c < d; ++c) index[c] = static_cast<std::int32_t>(c + first_index);
     if (!columns && d) check_index(0), check_index(d - 1);
-    out.max_index = d ? index[d - 1] : 0;  // as in dense text, even if no row has it
+    out.max_index = d ? index(d - 1) : 0;  // as in dense text, even if no row has it
 
-    out.indptr = Array<std::int64_t>(out.rows + 1);
-    out.squared_norms = Array<double>(out.rows);
-    out.indptr[0] = 0;
-    const DenseRows dense(matrix);
-    constexpr int abreast = DenseRows::abreast;
     const std::int64_t groups = (out.rows + abreast - 1) / abreast;
     parallel_for(groups, grain / abreast, [&](std::int64_t first, std::int64_t last) {
         for (std::int64_t r = first * abreast; r < std::min(out.rows, last * abreast); r += abreast)
-            dense.measure(r, static_cast<int>(std::min<std::int64_t>(abreast, out.rows - r)),
-                          out.squared_norms.data() + r, out.indptr.data() + 1 + r);
+            measure(matrix, r, static_cast<int>(std::min<std::int64_t>(abreast, out.rows - r)),
+                    out.squared_norms.data() + r, out.indptr.data() + 1 + r);
     });
     check_rows(
-        out.rows, [&](std::int64_t r) { return std::isfinite(out.squared_norms[r]) || dense.error(r).empty(); },
-        [&](std::int64_t r) { return dense.error(r); });
+        out.rows, [&](std::int64_t r) { return std::isfinite(out.squared_norms[r]) || dense_error(matrix, r).empty(); },
+        [&](std::int64_t r) { return dense_error(matrix, r); });
     for (std::int64_t r = 0; r < out.rows; ++r) out.indptr[r + 1] += out.indptr[r];
     const std::int64_t entries = out.indptr[out.rows];
-    out.indices = Array<std::int32_t>(entries);
+    out.indices.resize(entries);
     const bool whole = entries == out.rows * d && matrix.type == NumberType::float64;
     if (whole && matrix.owner && is_contiguous(matrix, sizeof(double))) {  // not copied, if it is aligned
         out.values = array_of<double>(matrix, "matrix");
-        for (std::int64_t r = 0; r < out.rows; ++r) std::copy_n(index.data(), d, out.indices.data() + r * d);
-        return out;
+        for (std::int64_t r = 0; r < out.rows; ++r)
+            for (std::int64_t c = 0; c < d; ++c) out.indices[r * d + c] = index(c);
+        return;
     }
-    out.values = Array<double>(entries);
+    out.values.resize(entries);
     parallel_for(out.rows, grain, [&](std::int64_t first, std::int64_t last) {
         for (std::int64_t r = first; r < last; ++r)
-            dense.write(r, out.end(r) - out.begin(r), index.data(), out.indices.data() + out.begin(r),
-                        out.values.data() + out.begin(r));
+            write_entries(matrix, r, out.end(r) - out.begin(r), index, out.indices.data() + out.begin(r),
+                          out.values.data() + out.begin(r));
     });
-    return out;
 }
 
 }  // namespace fastsvm

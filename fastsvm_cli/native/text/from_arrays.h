@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <memory>
+#include <stdexcept>
 #include <string>
 
 #include "text/rows.h"
@@ -19,28 +20,16 @@ struct MatrixView {
     std::shared_ptr<const void> owner;
 };
 
-// Reads the rows of a dense matrix.
-class DenseRows {
-public:
-    static constexpr int abreast = 8;  // rows to measure at a time, at most
-    explicit DenseRows(const MatrixView& matrix) : matrix_(matrix) {}
-    // Sets the squared norms of `count` rows, each summed in the parser's order, and their numbers of entries other
-    // than 0. A norm is not finite if a number is not, or if squares overflow.
-    void measure(std::int64_t first, int count, double* squared_norms, std::int64_t* entries) const;
-    // Message of a row's first number that is not finite, or "".
-    std::string error(std::int64_t row) const;
-    // Writes the entries that `measure` counted. index: (columns).
-    void write(std::int64_t row, std::int64_t entries, const std::int32_t* index, std::int32_t* indices,
-               double* values) const;
-
-private:
-    const MatrixView matrix_;
+// A row that the parser would refuse.
+struct ArrayRowError : std::invalid_argument {
+    ArrayRowError(std::int64_t row, const std::string& why)
+        : std::invalid_argument("row " + std::to_string(row) + ": " + why), row(row), why(why) {}
+    std::int64_t row;
+    std::string why;
 };
 
-// Functions that return Rows throw std::invalid_argument. Messages number rows and entries from 0.
-
-// Message of an entry's error, or "". last: the previous index in its row, or -1.
-std::string entry_error(std::int64_t last, std::int32_t index, double value);
+// These functions throw std::invalid_argument, and ArrayRowError for the first such row. Messages number rows and
+// entries from 0.
 
 // Compressed sparse rows with LIBSVM's indices, whose first feature is 1. leading: (rows, leading_count); indptr: (rows
 // + 1), and indices: (nnz), whole numbers; values: (nnz), with explicit zeros. Views with an owner and of Rows' own
@@ -56,8 +45,8 @@ Rows rows_from_columns(const MatrixView& indptr, const MatrixView& indices, cons
                        std::int64_t columns, std::int64_t first_row, std::int32_t first_index);
 
 // A dense matrix (rows, d); zeros are not stored. columns: (d) LIBSVM indices, increasing; null: column j is feature
-// j + first_index. A view of doubles with an owner, without zeros and gaps, is not copied.
-Rows rows_from_dense(const MatrixView& leading, const MatrixView& matrix, const MatrixView* columns,
-                     std::int32_t first_index);
+// j + first_index. A view of doubles with an owner, without zeros and gaps, is not copied. Reuses the memory of `out`.
+void rows_from_dense(const MatrixView& leading, const MatrixView& matrix, const MatrixView* columns,
+                     std::int32_t first_index, Rows& out);
 
 }  // namespace fastsvm

@@ -325,6 +325,17 @@ std::string number_error(NumberStatus status, const char* p, const char* end, co
     }
 }
 
+std::string not_finite_error(double value) {
+    char buffer[number_text_max];
+    return "a value " + std::string(buffer, write_shortest(buffer, value)) + " found, expected a finite number";
+}
+
+std::string index_error(std::int32_t index, std::int64_t last) {
+    if (index < 0) return "index " + std::to_string(index) + " found, expected an index of 0 or more";
+    return "index " + std::to_string(index) + " found after index " + std::to_string(last) +
+           ", expected increasing indices";
+}
+
 std::string comment_error(const char* p, const char* end, bool plain) {
     const auto holds = [&](char c) { return std::memchr(p, c, static_cast<std::size_t>(end - p)) != nullptr; };
     if (holds('\0')) return "a NUL byte found, expected text";

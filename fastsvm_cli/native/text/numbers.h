@@ -110,6 +110,9 @@ __attribute__((cold)) std::string word_error(const char* p, const char* end, con
 // Message for a word at p that is not a number. status: why not (ok: other text follows the number).
 __attribute__((cold)) std::string number_error(NumberStatus status, const char* p, const char* end,
                                                const char* expected, char delimiter = ' ');
+// Messages for numbers in arrays. last: the previous index in the row, or -1.
+std::string not_finite_error(double value);
+std::string index_error(std::int32_t index, std::int64_t last = -1);
 // Message of an error in the comment [p, end), or "". plain: refuses a ':' (Format::plain_comments).
 __attribute__((cold)) std::string comment_error(const char* p, const char* end, bool plain);
 // Message for an entry that cannot be scaled. word: its text.

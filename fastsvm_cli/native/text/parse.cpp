@@ -75,7 +75,7 @@ ParseResult parse(const char* text, std::size_t size, std::int64_t first_line, c
         entry_base += counts[i].separators;
     }
     Rows& rows = result.rows;
-    rows = Rows::allocated(row_base, entry_base, format.leading_count);
+    rows.reset(row_base, entry_base, format.leading_count);
     rows.first_line = first_line;
     const Target target{rows.leading.data(), rows.indptr.data() + 1, rows.indices.data(), rows.values.data(),
                         rows.squared_norms.data()};
@@ -124,12 +124,7 @@ ParseResult parse(const char* text, std::size_t size, std::int64_t first_line, c
             break;
         }
     }
-    rows.rows = row_count;
-    rows.leading.truncate(row_count * format.leading_count);
-    rows.indptr.truncate(row_count + 1);
-    rows.indices.truncate(entry_count);
-    rows.values.truncate(entry_count);
-    rows.squared_norms.truncate(row_count);
+    rows.truncate(row_count);
     for (std::int64_t e = 0; !rows.increasing && e < entry_count; ++e)
         rows.max_index = std::max(rows.max_index, rows.indices[e]);
     return result;
@@ -181,8 +176,6 @@ AroundResult parse_around(const char* text, std::size_t size, std::int64_t first
     result.fields = format.dense ? format.fields : 0;
     return result;
 }
-
-// Parses a slice of LIBSVM text, index:value, or of dense text.
 
 namespace {
 
@@ -350,8 +343,7 @@ template <bool scaled> void parse_sparse(TextSlice& slice, const Format& format,
             if (index <= last && format.any_order) {
                 slice.increasing = false;
             } else if (index <= last) {
-                stop("index " + std::to_string(index) + " found after index " + std::to_string(last) +
-                     ", expected increasing indices");
+                stop(index_error(static_cast<std::int32_t>(index), last));
                 good = false;
                 break;
             }

@@ -29,17 +29,51 @@ void add_gaps(const std::vector<Gap>& gaps, std::int64_t rows, Rows& to) {
 
 }  // namespace
 
-Rows Rows::allocated(std::int64_t rows, std::int64_t entries, int leading_count) {
-    Rows out;
-    out.rows = rows;
-    out.leading_count = leading_count;
-    out.leading = Array<double>(rows * leading_count);
-    out.indptr = Array<std::int64_t>(rows + 1);
-    out.indices = Array<std::int32_t>(entries);
-    out.values = Array<double>(entries);
-    out.squared_norms = Array<double>(rows);
-    out.indptr[0] = 0;
-    return out;
+void Rows::reset(std::int64_t count, std::int64_t entries, int count_of_leading) {
+    rows = count;
+    first_line = 1;
+    leading_count = count_of_leading;
+    max_index = 0;
+    leading.resize(rows * leading_count);
+    indptr.resize(rows + 1);
+    indices.resize(entries);
+    values.resize(entries);
+    squared_norms.resize(rows);
+    indptr[0] = 0;
+    scaling = ScalingCounts();
+    gaps.clear();
+    increasing = true;
+}
+
+void Rows::truncate(std::int64_t first_rows) {
+    rows = first_rows;
+    leading.resize(rows * leading_count);
+    indptr.resize(rows + 1);
+    indices.resize(indptr[rows]);
+    values.resize(indptr[rows]);
+    squared_norms.resize(rows);
+}
+
+bool Rows::complete(std::int64_t row) {
+    std::int64_t last = -1;
+    double squared_norm = 0;
+    bool sound = true;
+    for (std::int64_t e = begin(row); e < end(row); ++e) {
+        sound = sound && indices[e] > last && std::isfinite(values[e]);
+        last = indices[e];
+        squared_norm += values[e] * values[e];
+    }
+    squared_norms[row] = squared_norm;
+    return sound;
+}
+
+std::string Rows::error(std::int64_t row) const {
+    std::int64_t last = -1;
+    for (std::int64_t e = begin(row); e < end(row); last = indices[e++]) {
+        if (indices[e] <= last) return index_error(indices[e], last);
+        if (!std::isfinite(values[e])) return not_finite_error(values[e]);
+    }
+    return "";
 }
 
 void Rows::find_max_index() {
@@ -76,7 +110,7 @@ Rows select_rows(const Rows& from, const std::vector<std::int64_t>& requested) {
         entries += from.end(r) - from.begin(r);
     }
     const std::int64_t n = static_cast<std::int64_t>(requested.size());
-    Rows to = Rows::allocated(n, entries, from.leading_count);
+    Rows to(n, entries, from.leading_count);
     to.first_line = from.first_line;
     to.max_index = from.max_index;
     std::int64_t at = 0;
@@ -86,7 +120,7 @@ Rows select_rows(const Rows& from, const std::vector<std::int64_t>& requested) {
 
 Rows slice_rows(const Rows& from, std::int64_t first, std::int64_t last) {
     if (first < 0 || last < first || last > from.rows) throw std::out_of_range("row out of range");
-    Rows to = Rows::allocated(last - first, from.indptr[last] - from.indptr[first], from.leading_count);
+    Rows to(last - first, from.indptr[last] - from.indptr[first], from.leading_count);
     to.first_line = from.line_numbers({first})[0];
     for (const Gap& gap : from.gaps)
         if (gap.row > first && gap.row < last) to.add_gap({gap.row - first, gap.lines, gap.bad});
@@ -105,7 +139,7 @@ Rows concatenate_rows(const std::vector<std::shared_ptr<const Rows>>& parts) {
         rows += part->rows;
         entries += part->indices.size();
     }
-    Rows to = Rows::allocated(rows, entries, parts.empty() ? 1 : parts[0]->leading_count);
+    Rows to(rows, entries, parts.empty() ? 1 : parts[0]->leading_count);
     if (!parts.empty()) to.first_line = parts[0]->first_line;
     std::int64_t at = 0;
     for (const auto& part : parts) {

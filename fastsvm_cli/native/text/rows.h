@@ -17,10 +17,7 @@ namespace fastsvm {
 template <class T> class Array {
 public:
     Array() = default;
-    explicit Array(std::int64_t n)
-        : data_(n ? static_cast<T*>(std::malloc(static_cast<std::size_t>(n) * sizeof(T))) : nullptr), size_(n) {
-        if (n && !data_) throw std::bad_alloc();
-    }
+    explicit Array(std::int64_t n) { resize(n); }
     // n numbers that `owner` keeps alive; never copied, freed or written.
     Array(const T* data, std::int64_t n, std::shared_ptr<const void> owner)
         : data_(const_cast<T*>(data)), size_(n), owner_(std::move(owner)) {}
@@ -37,17 +34,28 @@ public:
     T& operator[](std::int64_t i) { return data_[i]; }
     const T& operator[](std::int64_t i) const { return data_[i]; }
     std::int64_t size() const { return size_; }
-    void truncate(std::int64_t n) { size_ = n; }
+    // Makes it an array of n numbers, uninitialised if they are more than it had.
+    void resize(std::int64_t n) {
+        if (n > capacity_) {
+            Array larger;
+            larger.data_ = static_cast<T*>(std::malloc(static_cast<std::size_t>(n) * sizeof(T)));
+            if (!larger.data_) throw std::bad_alloc();
+            larger.capacity_ = n;
+            swap(larger);
+        }
+        size_ = n;
+    }
 
 private:
     void swap(Array& other) {
         std::swap(data_, other.data_);
         std::swap(size_, other.size_);
+        std::swap(capacity_, other.capacity_);
         std::swap(owner_, other.owner_);
     }
     T* data_ = nullptr;
-    std::int64_t size_ = 0;
-    std::shared_ptr<const void> owner_;  // of another object's memory
+    std::int64_t size_ = 0, capacity_ = 0;  // capacity: of its own memory
+    std::shared_ptr<const void> owner_;     // of another object's memory
 };
 
 // Counts of entries before scaling, and of dropped ones.
@@ -90,8 +98,18 @@ struct Rows {
     std::vector<Gap> gaps;        // in order; at most one before a row
     bool increasing = true;       // indices within every row; false only with Format::any_order
 
+    Rows() = default;
     // Rows with uninitialised memory for `rows` rows and this many entries, the first from entry 0.
-    static Rows allocated(std::int64_t rows, std::int64_t entries, int leading_count);
+    Rows(std::int64_t rows, std::int64_t entries, int leading_count) { reset(rows, entries, leading_count); }
+    // Becomes such rows, in the same memory if that is large enough.
+    void reset(std::int64_t rows, std::int64_t entries, int leading_count);
+    // Leaves out what follows the first rows.
+    void truncate(std::int64_t first_rows);
+    // Sets a row's squared norm, summed in the parser's order. Returns whether text could hold the row: finite numbers,
+    // increasing indices of 0 or more.
+    bool complete(std::int64_t row);
+    // Message of the first entry that text could not hold, or "".
+    std::string error(std::int64_t row) const;
     // Sets max_index from rows of increasing indices.
     void find_max_index();
     // Appends a gap.
@@ -120,8 +138,6 @@ Rows concatenate_rows(const std::vector<std::shared_ptr<const Rows>>& parts);
 // Formats rows as LIBSVM text, with shortest round-trip numbers. lines: one number per row, added as a comment (` #
 // 17`); unlabelled rows then get the label 0 (unknown), and negative zeros their sign.
 std::string format_rows(const Rows& rows, const std::vector<std::int64_t>& lines = {});
-
-// The features that a model knows, and a row's entries of these features.
 
 // A model's features: LIBSVM index to dense column. Only indices that occur have a column, since one may be
 // 2,000,000,000.

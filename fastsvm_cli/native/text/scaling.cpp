@@ -279,43 +279,29 @@ double Scaling::label(double value) const {
            (label_limits_.upper - label_limits_.lower) * (value - label_low_) / (label_high_ - label_low_);
 }
 
-void scale_features(const Scaling& scaling, const Rows& rows, const ScaledTarget& target, ScaledRows& result) {
-    result.error.clear();
-    result.rows.max_index = 0;
-    target.indptr[0] = 0;
+std::optional<std::pair<std::int64_t, std::string>> scale_rows(const Scaling& scaling, const Rows& rows, Rows& out) {
+    const std::int64_t shifted = static_cast<std::int64_t>(scaling.shifted().size());
+    out.reset(rows.rows, rows.indices.size() + rows.rows * shifted, rows.leading_count);
+    out.first_line = rows.first_line;
+    out.gaps = rows.gaps;
+    std::copy_n(rows.leading.data(), rows.leading.size(), out.leading.data());
     Format format;
     format.scaling = &scaling;
     TextSlice all{};
-    EntryWriter<true> entries(all, {nullptr, target.indptr + 1, target.indices, target.values, target.squared_norms},
-                              format);
-    for (std::int64_t r = 0; r < rows.rows; ++r) {
+    EntryWriter<true> entries(
+        all, {nullptr, out.indptr.data() + 1, out.indices.data(), out.values.data(), out.squared_norms.data()}, format);
+    std::optional<std::pair<std::int64_t, std::string>> error;
+    for (std::int64_t r = 0; r < rows.rows && !error; ++r) {
         entries.begin_row();
-        for (std::int64_t e = rows.begin(r); e < rows.end(r); ++e)
-            if (!entries.put(rows.indices[e], rows.values[e])) {
-                result.error = scaling_error(scaling, rows.indices[e], "a value");
-                result.error_row = r;
-                return;
-            }
-        entries.end_row();
+        for (std::int64_t e = rows.begin(r); e < rows.end(r) && !error; ++e)
+            if (!entries.put(rows.indices[e], rows.values[e]))
+                error = {r, scaling_error(scaling, rows.indices[e], "a value")};
+        if (!error) entries.end_row();
     }
-    entries.end_slice(nullptr);
-    result.rows.max_index = all.max_index;
-    result.rows.scaling = all.scaling;
-}
-
-ScaledRows scale_rows(const Scaling& scaling, const Rows& rows) {
-    ScaledRows result;
-    Rows& out = result.rows;
-    out = Rows::allocated(rows.rows, ScaledTarget::entries(scaling, rows), rows.leading_count);
-    out.first_line = rows.first_line;
-    out.gaps = rows.gaps;
-    std::copy_n(rows.leading.data(), rows.rows * rows.leading_count, out.leading.data());
-    scale_features(scaling, rows, {out.indptr.data(), out.squared_norms.data(), out.indices.data(), out.values.data()},
-                   result);
-    if (!result.error.empty()) return result;
-    out.indices.truncate(out.indptr[rows.rows]);
-    out.values.truncate(out.indptr[rows.rows]);
-    return result;
+    out.truncate(all.rows);
+    out.max_index = all.max_index;
+    out.scaling = all.scaling;
+    return error;
 }
 
 }  // namespace fastsvm

@@ -189,7 +189,7 @@ void KernelMatrix::times(const Rows& rows, const double* weights, std::int64_t c
 
 Rows rows_of_matrix(const double* matrix, std::int64_t rows, std::int64_t d) {
     const std::int64_t cells = rows * d, entries = cells - std::count(matrix, matrix + cells, 0.0);
-    Rows out = Rows::allocated(rows, entries, 0);
+    Rows out(rows, entries, 0);
     out.max_index = static_cast<std::int32_t>(d);
     std::int64_t e = 0;
     for (std::int64_t r = 0; r < rows; ++r, matrix += d) {
