@@ -133,18 +133,6 @@ void bind_exact(nb::module_& m) {
                 self.fast_values(*chunk.rows, out);
             },
             "chunk"_a, "out"_a, "Values and rounding radii, without reference sums.")
-        .def_prop_ro("meets_itself", &Exact::meets_itself)
-        .def(
-            "own_values",
-            [](const Exact& self, std::optional<OnProgress> progress, Decisions& out) {
-                check_pairs(out, self.model().pairs());
-                if (!self.meets_itself()) throw nb::value_error("of one decision function, and vectors in panels");
-                const std::function<void(double)> report = progress_to(std::move(progress));
-                const nb::gil_scoped_release release;
-                self.own_values(report, out);
-            },
-            "progress"_a.none(), "out"_a,
-            "fast_values at the model's support vectors, with half the kernel evaluations. Requires meets_itself.")
         .def(
             "reference_sums",
             [](const Exact& self, const Chunk& chunk, Decisions& out) {
