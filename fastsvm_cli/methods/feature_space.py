@@ -120,13 +120,9 @@ class FeatureSpace:
         model, evaluator = self.model, self._without_offsets
         decisions = _native.Decisions(model.pairs, True)
         b, radius = np.empty((rows.rows, model.pairs)), np.empty((rows.rows, model.pairs))
-        own = rows is model.vectors and evaluator.meets_itself
-        if own:
-            evaluator.own_values(self.on_progress, decisions)
-            b[:], radius[:] = np.asarray(decisions.value), np.asarray(decisions.radius)
         # Parts of at most about a second, for progress and interrupts.
         size = max(LEAST_PART, PART_EVALUATIONS // max(model.header.total_sv, 1))
-        for at in () if own else range(0, rows.rows, size):
+        for at in range(0, rows.rows, size):
             part = slice(at, min(rows.rows, at + size))
             mine = rows if size >= rows.rows else rows.select(list(range(part.start, part.stop)))
             evaluator.fast_values(mine, decisions)

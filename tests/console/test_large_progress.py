@@ -51,7 +51,7 @@ def test_every_phase_tells_the_share_that_is_done(model, tmp_path, monkeypatch, 
 
 
 def test_values_at_the_support_vectors_are_the_same_in_parts(monkeypatch):
-    rng = np.random.default_rng(42)  # several decision functions; for one see test_own_values.py
+    rng = np.random.default_rng(42)
     machine = random_machine(rng, "c_svc", "rbf", random_rows(rng, 90, range(1, 5)), nr_class=3, gamma=0.3)
     model = parse_model(machine.text(), "m")
     whole = FeatureSpace(model)

@@ -73,10 +73,6 @@ def test_a_reduction_evaluates_the_exact_model_at_its_own_vectors_once(monkeypat
             requested.append(rows.rows)
             return original(self, rows, decisions)
 
-        def own_values(self, on_progress, decisions):
-            super().own_values(on_progress, decisions)
-            requested.append(decisions.rows)
-
     monkeypatch.setattr(_native, "Exact", Exact)
     found = reduce(machine, 6, **options)
     vectors = found.model.vectors.rows

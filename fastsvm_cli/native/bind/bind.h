@@ -127,8 +127,6 @@ inline void check_pairs(const fastsvm::Decisions& out, std::int64_t pairs, bool 
     if (out.labels_alone && !labels_alone) throw nb::value_error("labels alone have no values");
 }
 
-using OnProgress = std::function<nb::object(double)>;  // called with the share done; may be null
-
 // A Python source of bytes, called on any thread.
 using ReadInto = std::function<std::size_t(AnyNumbers)>;
 using Ready = std::function<bool()>;
@@ -155,16 +153,6 @@ inline nb::object decoded(const std::string& name) {
 inline void heed_signals() {
     const nb::gil_scoped_acquire acquire;
     if (PyErr_CheckSignals() != 0) throw nb::python_error();
-}
-
-// Progress callback for work without the GIL; also runs signal handlers. Create and destroy it with the GIL.
-inline std::function<void(double)> progress_to(OnProgress progress) {
-    return [progress](double share) {
-        heed_signals();
-        if (!progress) return;
-        const nb::gil_scoped_acquire acquire;
-        progress(share);
-    };
 }
 
 // Each adds the classes and functions of its file to the module.

@@ -111,19 +111,7 @@ void bind_kernels(nb::module_& m) {
                     throw nb::value_error("a precomputed kernel has no other evaluation");
                 self.fast_values(chunk, out);
             },
-            "chunk"_a, "out"_a, WithoutGil(), "Values and rounding radii, without reference sums.")
-        .def_prop_ro("meets_itself", &Exact::meets_itself)
-        .def(
-            "own_values",
-            [](const Exact& self, OnProgress progress, Decisions& out) {
-                check_pairs(out, self.model().pairs());
-                if (!self.meets_itself()) throw nb::value_error("of one decision function, and vectors in panels");
-                const std::function<void(double)> report = progress_to(std::move(progress));
-                const nb::gil_scoped_release release;
-                self.own_values(report, out);
-            },
-            "progress"_a.none(), "out"_a,
-            "fast_values at the model's support vectors, with half the kernel evaluations. Requires meets_itself.");
+            "chunk"_a, "out"_a, WithoutGil(), "Values and rounding radii, without reference sums.");
 
     nb::class_<KernelMatrix>(m, "KernelMatrix", "Blocks of kernel values of any rows with fixed vectors.")
         .def(nb::init<const Kernel&, std::shared_ptr<const Rows>>(), "kernel"_a, "vectors"_a, WithoutGil())

@@ -202,35 +202,6 @@ void LabelSums::sums_of_class(std::int64_t c, int rows, const float* const* valu
     for (std::int64_t k = 0; k < classes * product_rows; ++k) sums[k] += of_others[k];
 }
 
-// Whether class c wins all its pairs, by the rule of `elect`, for up to product_rows rows with the sums `own`.
-void LabelSums::win_all(std::int64_t c, int rows, const std::int64_t* row, const Scratch& scratch, bool* won) const {
-    const std::int64_t classes = model_.classes();
-    const double* sizes[product_rows];
-    double relative[product_rows], absolute[product_rows], theirs[product_rows], least[product_rows];
-    for (int r = 0; r < product_rows; ++r) {
-        const std::int64_t at = row[r < rows ? r : 0];
-        const ClassRow& known = scratch.rows[static_cast<std::size_t>(at)];
-        sizes[r] = sizes_of(at, scratch);
-        relative[r] = known.wrong.relative;
-        absolute[r] = known.wrong.absolute;
-        theirs[r] = known.theirs_of_any;
-        least[r] = 1;
-    }
-    for (std::int64_t other = 0; other < classes; ++other) {
-        if (other == c) continue;
-        const double rho = model_.rho[model_.pair_of(std::min(c, other), std::max(c, other))];
-        const double side = c < other ? 1 : -1;
-        const double* const sums = scratch.own.data() + other * product_rows;
-        for (int r = 0; r < product_rows; ++r) {
-            const double value = side * (scale_ * sums[r] - rho);
-            const double weight = scale_ * (sizes[r][c * product_rows] + sizes[r][other * product_rows]);
-            const double ours = relative[r] * weight + absolute[r] + 4 * unit * (2 * weight + std::fabs(rho)) + 1e-200;
-            least[r] = value > (ours + theirs[r]) * (1 + 1e-9) ? least[r] : 0;  // also for NaN
-        }
-    }
-    for (int r = 0; r < rows; ++r) won[r] = least[r] > 0;
-}
-
 void LabelSums::decide_classes(const KernelTiles& tiles, const Rows& rows, const std::int64_t* which, std::int64_t n,
                                Scratch& scratch, std::vector<std::int64_t>& undecided, std::int32_t* winner) const {
     const std::int64_t classes = model_.classes();
@@ -285,13 +256,9 @@ void LabelSums::decide_classes(const KernelTiles& tiles, const Rows& rows, const
                 const std::int64_t* const row = mine.data() + first;
                 for (int r = 0; r < now; ++r) values[r] = values_of(row[r]);
                 sums_of_class(c, now, values, scratch);
-                bool won[product_rows];
-                win_all(c, now, row, scratch, won);
                 for (int r = 0; r < now; ++r) {
                     int next = -1;
-                    const int found = won[r]
-                                          ? static_cast<int>(c)
-                                          : count(static_cast<int>(c), row[r], scratch.own.data() + r, scratch, next);
+                    const int found = count(static_cast<int>(c), row[r], scratch.own.data() + r, scratch, next);
                     if (found >= 0) {
                         winner[which[row[r]]] = found;
                     } else if (next >= 0) {

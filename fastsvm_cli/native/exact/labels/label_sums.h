@@ -107,7 +107,6 @@ private:
     struct ClassRow;
     const double* sizes_of(std::int64_t r, const Scratch& scratch) const;
     void sums_of_class(std::int64_t c, int rows, const float* const* values, Scratch& scratch) const;
-    void win_all(std::int64_t c, int rows, const std::int64_t* row, const Scratch& scratch, bool* won) const;
     int count(int c, std::int64_t r, const double* sums, Scratch& scratch, int& next) const;
     // Error of scale * weight, a computed sum of positive terms.
     struct Share {

@@ -110,10 +110,6 @@ KernelRounding Rounding::svm_predict(const Rows& rows, std::int64_t row) const {
 // since our sum has a term per entry of the row. Exponential: by differences, t = gamma |x - z| has half the relative
 // error of |x - z|^2, (d + q + 4) u; otherwise it is the root of an error of (max(q, s) + 4) u (X + |z|)^2, which is
 // not small for small distances.
-//
-// The bounds also hold with x as the row (Exact::own_values): a product of an entry that only one has is exactly 0, so
-// an inner product has at most min(q, s) terms either way; |x| <= X and |z| are in the same sums; x has at most s
-// entries, z q; distances by differences are sums over the same columns.
 Rounding::Row Rounding::row(const Rows& rows, std::int64_t row, bool precise) const {
     const double q = static_cast<double>(rows.end(row) - rows.begin(row)), s = largest_count_;
     const double z = length(rows.squared_norms[row], q), x = largest_norm_;
