@@ -33,8 +33,9 @@ public:
     Geometry(const Geometry&) = delete;
     ~Geometry();
 
-    // Rows meet points until decided; they are checked after every `panel` points, and at the last, `steps` if not 0.
-    // Returns the undecided rows, increasing; values and radii are the last ones.
+    // Rows meet points until decided; they are checked at first_stops_ (if pairs are few), then after every `panel`
+    // points. With `steps`: first after min(steps, panel) points, last after `steps`. Returns the undecided rows,
+    // increasing; values and radii are the last ones.
     std::vector<std::int64_t> decision_values(const Rows& rows, const Task& task, double tolerance, std::int64_t steps,
                                               Decisions& out) const;
     std::int64_t pairs() const { return pairs_; }
@@ -42,9 +43,11 @@ public:
 private:
     struct Progress;
     struct Block;
+    struct Start;
     void begin(const Rows& rows, std::int64_t row, Progress& out) const;
-    void meet_points(std::int64_t from, std::int64_t end, bool final, const PointSpan::Prefix& prefix,
-                     std::int64_t first, DecisionTest& decided, Block& block, Decisions& out) const;
+    void meet_first_points(const Rows& rows, std::int64_t first, std::int64_t stop, DecisionTest& decided,
+                           Decisions& out, Start& start) const;
+    void look_at(const PointSpan::Prefix& prefix, const DecisionTest& decided, Start& start) const;
     void bound(const PointSpan::Prefix& prefix, std::int64_t k, const Progress& row, const double* projection,
                double* value, double* radius) const;
 
@@ -53,8 +56,11 @@ private:
     std::int64_t k_, pairs_;
     Panels panels_;  // the points
     Rounding rounding_;
+    std::vector<std::int64_t> first_stops_;  // numbers of points
     PointSpan span_;
+    std::vector<PreparedRow> first_;  // the first points
     Pool<Block> blocks_;
+    Pool<Start> starts_;
 };
 
 // A LIBSVM model with points S_1..S_k, whose kernel values with a row bound its decision values.

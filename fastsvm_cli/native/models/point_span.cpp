@@ -15,13 +15,15 @@ namespace {
 constexpr std::int64_t most_measured = 4;
 }  // namespace
 
-PointSpan::PointSpan(std::shared_ptr<const Rows> points, const Panels& panels, double kernel_error, Functions functions)
+PointSpan::PointSpan(std::shared_ptr<const Rows> points, const Panels& panels, double kernel_error, Functions functions,
+                     std::vector<std::int64_t> stops)
     : points_(std::move(points)),
       panels_(panels),
       kernel_error_(kernel_error),
       k_(points_->rows),
       pairs_(functions.pairs()),
-      of_(std::move(functions)) {
+      of_(std::move(functions)),
+      stops_(std::move(stops)) {
     const std::int64_t blocks = panels_.size() / panel;
     l_.resize(k_);
     columns_.resize(k_);
@@ -36,6 +38,7 @@ PointSpan::PointSpan(std::shared_ptr<const Rows> points, const Panels& panels, d
     plain_.assign(static_cast<std::size_t>(k_), 0.0);
     roots_.assign(static_cast<std::size_t>(k_), 0.0);
     at_ends_.resize(blocks);
+    at_stops_.resize(stops_.size());
 }
 
 // L, X and g for a block of points: rows of L by forward, of X by back substitution (X L = I), as B13 assumes. One pass
@@ -196,6 +199,8 @@ void PointSpan::prepare(std::int64_t panels) const {
     for (std::int64_t block = ready_; block < panels; ++block) {
         factor(block);
         at_ends_[block] = prefix(std::min(k_, (block + 1) * panel));
+        for (std::size_t i = 0; i < stops_.size(); ++i)
+            if ((stops_[i] - 1) / panel == block) at_stops_[i] = prefix(std::min(k_, stops_[i]));
         ready_.store(block + 1, std::memory_order_release);
     }
 }

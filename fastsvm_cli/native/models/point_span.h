@@ -28,12 +28,15 @@ public:
         std::vector<double> at_points, squared_norms, point_errors;
         std::int64_t pairs() const { return static_cast<std::int64_t>(squared_norms.size()); }
     };
-    // points: (k) rows; panels: the same, in order; must outlive this. kernel_error: between two points.
-    PointSpan(std::shared_ptr<const Rows> points, const Panels& panels, double kernel_error, Functions functions);
+    // points: (k) rows; panels: the same, in order; must outlive this. kernel_error: between two points. stops:
+    // increasing numbers of points with a Prefix, besides ends of panels.
+    PointSpan(std::shared_ptr<const Rows> points, const Panels& panels, double kernel_error, Functions functions,
+              std::vector<std::int64_t> stops);
 
     // Factors the first `panels` panels of points; most rows need few. Call before using them, on any thread.
     void prepare(std::int64_t panels) const;
     const Prefix& at_end_of(std::int64_t panel_number) const { return at_ends_[panel_number]; }
+    const Prefix& at_stop(std::size_t stop) const { return at_stops_[stop]; }
     Prefix prefix(std::int64_t k) const;
     // Rows of X of a panel, transposed: ((panel_number + 1) panel, panel).
     const double* x(std::int64_t panel_number) const { return x_panels_[panel_number].data(); }
@@ -49,6 +52,7 @@ private:
     double kernel_error_;
     std::int64_t k_, pairs_;
     Functions of_;
+    std::vector<std::int64_t> stops_;
     std::vector<std::int32_t> identity_;
 
     mutable std::mutex lock_;
@@ -62,7 +66,7 @@ private:
     mutable std::vector<double> g_squares_;             // (k, pairs): |g|^2 so far
     mutable std::vector<double> reach_, plain_;         // (k): |v|^2 and |v_1|^2 so far
     mutable std::vector<double> roots_;                 // (k): roots of K's diagonal
-    mutable std::vector<Prefix> at_ends_;
+    mutable std::vector<Prefix> at_ends_, at_stops_;
 };
 
 }  // namespace fastsvm

@@ -116,6 +116,21 @@ void tile_dots(int vectors, std::int64_t n, std::int64_t count, const double* ro
     }
 }
 
+void lane_distances(const double* block, std::int64_t d, const double* x, double outside, double* out) {
+    v8 s0 = splat(outside), s1 = splat(0);
+    const auto square = [&](std::int64_t c) {
+        const v8 difference = load(block + c * panel) - x[c];
+        return difference * difference;
+    };
+    std::int64_t c = 0;
+    for (; c + 2 <= d; c += 2) {
+        s0 += square(c);
+        s1 += square(c + 1);
+    }
+    if (c < d) s0 += square(c);
+    store(out, s0 + s1);
+}
+
 // Two registers of columns at a time: four rows' sums stay in registers.
 void panel_products(const double* block, std::int64_t count, const double* const* x, double* const* out) {
     typedef Wide<double, 2 * doubles> Pair;
@@ -240,6 +255,13 @@ void add_scaled(std::int64_t n, double x, const double* w, double* out) {
     for (std::int64_t p = 0; p < n; ++p) out[p] += x * w[p];
 }
 
+void count_certain(std::int64_t n, double rho, double width, const double* rest, const double* sums, double* count) {
+    for (std::int64_t r = 0; r < n; r += lanes) {
+        const v8 value = load(sums + r) - rho;
+        store(count + r, load(count + r) + where_at_most(width * load(rest + r), value * value, splat(1), splat(0)));
+    }
+}
+
 void row_distances(std::int64_t n, double nearest, double farthest, bool squared, const double* low, const double* high,
                    double* near, double* far) {
     for (std::int64_t r = 0; r < n; r += lanes) {
@@ -290,6 +312,7 @@ const Loops table = {
     &double_polynomials,
     panel_dots,
     panel_distances,
+    lane_distances,
     tile_dots,
     part_dots,
     panel_products,
@@ -302,6 +325,7 @@ const Loops table = {
     &narrow_reference,
     &wide_reference,
     &grid,
+    count_certain,
     row_distances,
     count_decided,
     certain_sums,

@@ -262,6 +262,8 @@ struct Loops {
                        double* out);
     // out[s] = outside + sum over d columns of (x[c] - block[c][s])^2.
     void (*panel_distances)(const double* block, std::int64_t d, const double* x, double outside, double* out);
+    // The same for `lanes` vectors, from the first column of `block`.
+    void (*lane_distances)(const double* block, std::int64_t d, const double* x, double outside, double* out);
     // out[v][s] = sum_c x[v][c * stride] rows[c][s], out (vectors, panel), for the first n rows of a panel, n a
     // multiple of `lanes`, and one, two or four vectors. Numbers do not depend on n.
     void (*tile_dots)(int vectors, std::int64_t n, std::int64_t count, const double* rows, const double* const* x,
@@ -291,6 +293,9 @@ struct Loops {
     const ReferenceLoops* narrow_reference;
     const ReferenceLoops* wide_reference;
     const GridLoops* grid;
+    // count[r] += 1 if (sums[r] - rho)^2 >= width rest[r], for n rows, a multiple of lanes.
+    void (*count_certain)(std::int64_t n, double rho, double width, const double* rest, const double* sums,
+                          double* count);
     // For n rows (a multiple of lanes) at low[r] to high[r] from a point, and vectors at nearest to farthest: near[r] =
     // max(0, nearest - high[r], low[r] - farthest), far[r] = farthest + high[r]; both squared if `squared`.
     void (*row_distances)(std::int64_t n, double nearest, double farthest, bool squared, const double* low,

@@ -31,12 +31,12 @@ VECTORS, ROWS = 120, 70
 def files(tmp_path):
     """Write the files exact, ordered and rows; return the machine and the rows."""
 
-    def write(method="geometry", classes=2, probability=False, svm_type="c_svc", **options):
+    def write(method="geometry", classes=2, probability=False, svm_type="c_svc"):
         rng = np.random.default_rng(72)
         vectors = spread(rng, VECTORS, "rbf", d=3).vectors
         machine = random_machine(rng, svm_type, "rbf", vectors, nr_class=classes, gamma=0.5, probability=probability)
         (tmp_path / "exact").write_bytes(machine.text())
-        compiled = COMPILERS[method](exact_model(machine), fingerprint=fingerprint(machine.text()), **options)
+        compiled = COMPILERS[method](exact_model(machine), fingerprint=fingerprint(machine.text()))
         (tmp_path / "ordered").write_bytes(compiled.to_text())
         rows = random_rows(rng, ROWS, [1, 2, 3], scale=2)
         (tmp_path / "rows").write_bytes(data_text(rows, [machine.label[0] if machine.label else 1] * ROWS))
@@ -103,7 +103,7 @@ def test_the_trial_counts_the_rows_of_data(fastsvm, files):
 
 @both
 def test_evaluations_of_every_row_end_its_line(fastsvm, files, method):
-    files(method, probability=True, **({"points": 100} if method == "geometry" else {}))
+    files(method, probability=True)
     for options in ([], ["--values"]):
         plain = fastsvm("predict", *options, "rows", "ordered")
         done = fastsvm("predict", *options, "--evaluations", "rows", "ordered")

@@ -194,26 +194,36 @@ def decides(task, value, radius):
     return ~np.isin(np.arange(len(value)), _native.undecided_rows(task, out))
 
 
-@pytest.mark.parametrize("kernel", ["normalized_polynomial", "rbf", "exponential"])
-def test_geometry_stops_at_the_first_look_that_decides_the_label(kernel):
-    """After every 32 points, and at the last; never between."""
+#: Features added to four -> numbers of points after which a geometry model examines rows; then every 32.
+FIRST_STOPS = {
+    0: [1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 28, 32, 40, 48, 56, 64],
+    6: [1, 2, 4, 8, 12, 16, 20, 24, 28, 32, 40, 48, 56, 64],
+    20: [4, 8, 12, 16, 20, 24, 28, 32, 40, 48, 56, 64],
+}
+
+
+@pytest.mark.parametrize("kernel, more", [("normalized_polynomial", 0), ("rbf", 6), ("exponential", 20)])
+def test_geometry_stops_at_the_first_look_that_decides_the_label(kernel, more):
+    """After 1, 2, 3, 4, ... points with few features, then less and less often; never between."""
     seen = set()
     for trial in range(4):
         rng = np.random.default_rng([64, trial])
         machine = spread(rng, 140, kernel, d=4)
         machine.gamma = (0.5, 0.02)[trial % 2]
         rows = random_rows(rng, 80, [1, 2, 3, 4], scale=float(rng.choice([0.3, 1, 2])))
+        for vector in machine.vectors:  # useless features, so that rows are examined less often
+            vector.update({100 + i: 1e-3 for i in range(more)})
         model = order(machine, "geometry", points=100)
         chunk, task, points = parse(rows), model.header.task(), len(model.points)
         _, _, evaluations, left = stopped(model, chunk)
         expected = np.full(len(rows), points)
         # A decided interval stays decided: the first look counts.
-        for k in sorted({min(k, points) for k in (32, 64, 96, 100)}, reverse=True):
+        for k in sorted({min(k, points) for k in [*FIRST_STOPS[more], 96, 100]}, reverse=True):
             expected[decides(task, *after(model, chunk, k))] = k
         np.testing.assert_array_equal(evaluations, expected)
         assert left == np.flatnonzero(~decides(task, *after(model, chunk, points))).tolist()
         seen.update(evaluations.tolist())
-    assert len(seen) > 3
+    assert len(seen) > 6 and (more or seen & {3, 5, 6, 7, 10, 14})
 
 
 def test_with_many_decision_functions_geometry_looks_every_32_points():

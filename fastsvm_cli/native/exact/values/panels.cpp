@@ -132,6 +132,8 @@ void Panels::dots(const PreparedRow& row, std::int64_t from, std::int64_t to, do
                   std::vector<double>& scratch) const {
     const std::int64_t d = features_.size();
     const Columns& z = row.columns;
+    if (dense_ && to - from == lanes)
+        return loops().part_dots(columns_from(from), lanes, z.count(), z.column.data(), z.value.data(), out);
     if (dense_) {
         for (std::int64_t s = from; s < to; s += panel)
             loops().panel_dots(columns_from(s), z.count(), z.column.data(), z.value.data(), out + (s - from));
@@ -154,7 +156,8 @@ void Panels::squared_distances(const PreparedRow& row, std::int64_t from, std::i
         scratch.resize(static_cast<std::size_t>(d), 0.0);
         const Columns& z = row.columns;
         for (std::int64_t e = 0; e < z.count(); ++e) scratch[z.column[e]] = z.value[e];
-        for (std::int64_t s = from; s < to; s += panel)
+        if (to - from == lanes) loops().lane_distances(columns_from(from), d, scratch.data(), row.outside_norm, out);
+        for (std::int64_t s = from; to - from > lanes && s < to; s += panel)
             loops().panel_distances(columns_from(s), d, scratch.data(), row.outside_norm, out + (s - from));
         for (std::int64_t e = 0; e < z.count(); ++e) scratch[z.column[e]] = 0;
         return;

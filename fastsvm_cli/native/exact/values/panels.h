@@ -38,7 +38,8 @@ public:
     void take(const Rows& rows, const std::int64_t* which, std::int64_t n, PreparedRows& out) const;
     // Writes the row by column, (features). Returns the squared norm of entries that no vector has.
     double spread(const Rows& rows, std::int64_t row, double* out) const;
-    // K(z, x_s) for from <= s < to, multiples of `panel`. scratch: (features), zeros before and after.
+    // K(z, x_s) for from <= s < to, multiples of `panel`, or one group of `lanes`. scratch: (features), zeros before
+    // and after.
     void kernel_values(const PreparedRow& row, std::int64_t from, std::int64_t to, double* out,
                        std::vector<double>& scratch) const;
     // Rows in row panels: out[r * stride + s - from]. Values of a row do not depend on other rows.
@@ -50,6 +51,9 @@ public:
     // Loops::dot.
     void row_panel_sums(const PreparedRows& rows, std::int64_t from, std::int64_t to, const double* coef,
                         double* out) const;
+    // |z - x_s|^2, otherwise as kernel_values.
+    void squared_distances(const PreparedRow& row, std::int64_t from, std::int64_t to, double* out,
+                           std::vector<double>& scratch) const;
     bool dense() const { return dense_; }
     std::int64_t features() const { return features_.size(); }
     // Vector s and the next ones of its panel, by column, `panel` apart; dense only.
@@ -60,9 +64,6 @@ public:
 private:
     void dots(const PreparedRow& row, std::int64_t from, std::int64_t to, double* out,
               std::vector<double>& scratch) const;
-    // |z - x_s|^2, otherwise as kernel_values.
-    void squared_distances(const PreparedRow& row, std::int64_t from, std::int64_t to, double* out,
-                           std::vector<double>& scratch) const;
     void from_dots(const PreparedRow& row, std::int64_t from, std::int64_t to, double* out) const;
     Kernel kernel_;
     Features features_;
