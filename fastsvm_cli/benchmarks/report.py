@@ -12,7 +12,7 @@ from fastsvm_cli.benchmarks.conclusion import Conclusion, label_text, pareto, re
 from fastsvm_cli.benchmarks.quality import upper_95
 from fastsvm_cli.benchmarks.tables import Group, printable, tables
 from fastsvm_cli.benchmarks.tables import Row as TableRow
-from fastsvm_cli.comparisons.changed import ClassRows
+from fastsvm_cli.comparisons.budget import ClassRows
 from fastsvm_cli.errors import FastsvmError
 from fastsvm_cli.prediction.scores import summary_values
 from fastsvm_cli.text.fingerprint import fingerprint

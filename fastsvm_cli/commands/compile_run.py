@@ -3,8 +3,7 @@
 import sys
 from typing import TYPE_CHECKING, Any, TextIO
 
-from fastsvm_cli.methods.compilation import read_source
-from fastsvm_cli.methods.method import Run
+from fastsvm_cli.methods.method import Run, read_source
 
 if TYPE_CHECKING:
     from fastsvm_cli.comparisons.agreement import Comparison

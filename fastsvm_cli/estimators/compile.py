@@ -21,7 +21,7 @@ from fastsvm_cli.estimators.members import compile_members
 from fastsvm_cli.estimators.predictor import FastSVM
 from fastsvm_cli.estimators.rows import check_names, labelled_chunks
 from fastsvm_cli.methods import find, methods, names
-from fastsvm_cli.methods.compilation import SourceModel, compile_source, silent
+from fastsvm_cli.methods.method import SourceModel, compile_source, silent
 from fastsvm_cli.models.base import ExactModel, Model
 from fastsvm_cli.text.fingerprint import fingerprint
 

@@ -13,8 +13,7 @@ from fastsvm_cli import __version__
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.export import c_text
 from fastsvm_cli.export.description import Description, KernelSums, Polynomials, Samples
-from fastsvm_cli.export.precision import check_range, written
-from fastsvm_cli.export.radius import Radius, radius_of, rounded_up
+from fastsvm_cli.export.rounding import Radius, check_range, radius_of, rounded_up, written
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

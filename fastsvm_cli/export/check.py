@@ -7,7 +7,7 @@ import numpy as np
 
 from fastsvm_cli import _native
 from fastsvm_cli.errors import FileError, RowError
-from fastsvm_cli.export.precision import tolerance
+from fastsvm_cli.export.rounding import tolerance
 from fastsvm_cli.models.base import Precision
 
 if TYPE_CHECKING:

@@ -13,8 +13,7 @@ from fastsvm_cli._native import class_pairs
 from fastsvm_cli.errors import MissingPackageError, ModelFormatError
 from fastsvm_cli.export.description import Description, KernelSums, Polynomials, Samples, monomials
 from fastsvm_cli.export.onnx_graph import Answers, Graph
-from fastsvm_cli.export.precision import AT_ONCE, check_range, unit
-from fastsvm_cli.export.radius import Radius, radius_of, rounded_up
+from fastsvm_cli.export.rounding import AT_ONCE, Radius, check_range, radius_of, rounded_up, unit
 
 if TYPE_CHECKING:
     from fastsvm_cli.export import check

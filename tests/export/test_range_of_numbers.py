@@ -13,7 +13,7 @@ from fastsvm_cli.export.c import Program
 from fastsvm_cli.export.check import compare
 from fastsvm_cli.export.description import describe
 from fastsvm_cli.export.onnx import model_of
-from fastsvm_cli.export.precision import tolerance
+from fastsvm_cli.export.rounding import tolerance
 from fastsvm_cli.methods.approx.expansion import compile_maclaurin
 from fastsvm_cli.models import parse_model
 from support.evaluation import reference

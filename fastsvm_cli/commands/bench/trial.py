@@ -8,7 +8,7 @@ from fastsvm_cli.console.scaling import read_scale_file, warn_of_scaling
 if TYPE_CHECKING:
     from fastsvm_cli.benchmarks.chooser import Choice
     from fastsvm_cli.commands.bench.options import BenchOptions
-    from fastsvm_cli.methods.compilation import SourceModel
+    from fastsvm_cli.methods.method import SourceModel
 
 #: Columns of the screen, unless COLUMNS or the terminal says another.
 _WIDTH = 80
@@ -26,7 +26,7 @@ def _choose(options: "BenchOptions") -> None:
     from fastsvm_cli.benchmarks import choice_report, environment
     from fastsvm_cli.benchmarks.chooser import Choosing, FileRows
     from fastsvm_cli.console.progress import Progress
-    from fastsvm_cli.methods.compilation import read_source
+    from fastsvm_cli.methods.method import read_source
     from fastsvm_cli.text.numbers import json_document
 
     (model_file,) = options.model_files

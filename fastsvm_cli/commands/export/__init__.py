@@ -11,15 +11,15 @@ from fastsvm_cli.console import options as shared
 from fastsvm_cli.console.file_checks import check_outputs, summary_stream
 from fastsvm_cli.console.option_types import Integer
 from fastsvm_cli.console.options import option
-from fastsvm_cli.export.targets import TARGETS, is_prefix
+from fastsvm_cli.export import TARGETS, is_prefix
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from fastsvm_cli._native import Chunk
+    from fastsvm_cli.export import Export
     from fastsvm_cli.export.check import Comparison
     from fastsvm_cli.export.description import Description
-    from fastsvm_cli.export.targets import Export
     from fastsvm_cli.models.base import Model
 
 
@@ -136,10 +136,10 @@ def command(**parsed):
       fastsvm export --to c --test test.txt train.model.approx
       fastsvm export train.model train.onnx
     """
+    from fastsvm_cli.export import Options as TargetOptions
+    from fastsvm_cli.export import export
     from fastsvm_cli.export.description import describe
-    from fastsvm_cli.export.precision import largest_move
-    from fastsvm_cli.export.targets import Options as TargetOptions
-    from fastsvm_cli.export.targets import export
+    from fastsvm_cli.export.rounding import largest_move
     from fastsvm_cli.text.output import Output
 
     options = ExportOptions(**parsed)

@@ -51,7 +51,7 @@ def _tried(
     source: "SourceModel", most: int, real_bytes: int, size_of: "Callable[[Model], int]", model_file: str
 ) -> "Iterator[tuple[str, Model, int]]":
     from fastsvm_cli._native import MAX_DEGREE
-    from fastsvm_cli.methods.approx.costs import coefficient_count
+    from fastsvm_cli.methods.approx.expansion import coefficient_count
 
     exact = source.model
     if size_of(exact) <= most:
@@ -91,8 +91,7 @@ def _tried(
 def _compiled(source: "SourceModel", name: str, given: "dict[str, int]", model_file: str) -> "Model | None":
     from fastsvm_cli.console.options import UsageError
     from fastsvm_cli.methods import find
-    from fastsvm_cli.methods.compilation import silent
-    from fastsvm_cli.methods.method import Run
+    from fastsvm_cli.methods.method import Run, silent
 
     method, _ = find(name)
     try:

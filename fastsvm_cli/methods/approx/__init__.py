@@ -193,8 +193,7 @@ class Approx(Method):
         """Look for the least degree with one center, then the fewest centers, then proven labels."""
         import fastsvm_cli.methods.approx.certificates as certificates
         from fastsvm_cli._native import MAX_DEGREE, used_indices
-        from fastsvm_cli.methods.approx.costs import certify_seconds, coefficient_count, file_bytes
-        from fastsvm_cli.methods.approx.expansion import own_degree
+        from fastsvm_cli.methods.approx.expansion import certify_seconds, coefficient_count, file_bytes, own_degree
         from fastsvm_cli.text.numbers import size_text
 
         header, vectors, features = model.header, model.vectors, len(used_indices(model.vectors))

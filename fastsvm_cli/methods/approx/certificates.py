@@ -1,8 +1,6 @@
 """Certificates of Maclaurin models (bounds.py), on any processes."""
 
 from collections.abc import Callable, Iterable, Sequence
-from itertools import combinations_with_replacement
-from math import factorial
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +9,7 @@ import scipy.sparse
 
 from fastsvm_cli import _native, bounds
 from fastsvm_cli._native import Certificate, Header
-from fastsvm_cli.methods.approx.costs import packed_size
+from fastsvm_cli.export.description import orderings
 from fastsvm_cli.methods.feature_space import row_norms
 from fastsvm_cli.methods.parallel import threads_here
 from fastsvm_cli.models.base import ExactModel
@@ -133,14 +131,13 @@ def certificate(
         with np.errstate(over="ignore", invalid="ignore", under="ignore"):
             return float(np.where(damped > 0, damped * lengths**k, 0.0).sum())
 
-    squared = rounding * rounding * _orderings(d, degree)[: len(rounding)]
     error, at = [], 0
     for k, factor in enumerate(factors):
-        size = packed_size(k, d)
-        # Nearly 0 for a compressed M: its loss is bounded separately.
-        rounded = bounds.length(float(squared[at : at + size].sum()), size)
+        times = orderings(k, d)
+        part = rounding[at : at + len(times)]  # none of a compressed M: its loss is bounded separately
+        at += len(times)
+        rounded = bounds.length(float((part * part * times[: len(part)]).sum()), len(times))
         error.append(rounded + bounds.coefficient_error(k, factor, moment(k, norms), n, d, largest_exponent))
-        at += size
     truncation = []
     if gaussian:
         last = certified_degree(degree, True)
@@ -207,29 +204,6 @@ def _is_sparse(counts: np.ndarray, n: int) -> bool:
     shares = counts / max(n, 1)
     shared = float((np.where(shares >= 0.5, 1.0, shares) ** 2).sum())
     return ENTRY_COST * shared < len(counts)
-
-
-def _orderings(d: int, degree: int) -> np.ndarray:
-    counts = []
-    for k in range(degree + 1):
-        if k == 2:
-            counts.append(np.where(np.equal(*np.triu_indices(d)), 1.0, 2.0))
-        elif k < 2:
-            counts.append(np.ones(packed_size(k, d)))
-        else:
-            counts.append(_tensor_orderings(d, k))
-    return np.concatenate(counts)
-
-
-def _tensor_orderings(d: int, k: int) -> np.ndarray:
-    indices = np.fromiter((i for entry in combinations_with_replacement(range(d), k) for i in entry), np.int32).reshape(
-        -1, k
-    )
-    orderings, run = np.full(len(indices), float(factorial(k))), np.ones(len(indices))
-    for at in range(1, k):
-        run = np.where(indices[:, at] == indices[:, at - 1], run + 1, 1.0)
-        orderings /= run
-    return orderings
 
 
 #: Tasks per thread, to end at about the same time.

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from fastsvm_cli import _native
 from fastsvm_cli._native import MAX_DEGREE, Center, Certificate, Expansion, Header, MaclaurinFile
 from fastsvm_cli.errors import ModelFormatError, spelled
-from fastsvm_cli.methods.approx.costs import coefficient_count, compressed_count
 from fastsvm_cli.methods.method import part_of, require
 from fastsvm_cli.models.base import ExactModel, Model
 from fastsvm_cli.models.centers import center_point
@@ -288,7 +287,7 @@ def _about_centers(
         for p, (rows, a) in enumerate(functions):
             yield _mean(vectors, features, rows), [(p, rows, a)]
     elif clusters > 1 and vectors.rows and features:
-        from fastsvm_cli.methods.clusters import clusters_of
+        from fastsvm_cli.methods.feature_space import clusters_of
 
         cluster = clusters_of(vectors, clusters, path, on_progress)
         for k in sorted(set(cluster)):
@@ -309,3 +308,27 @@ def _about_centers(
 
 def _mean(vectors: _native.Chunk, features: "list[int]", rows: "list[int]") -> "array[float]":
     return array("d", center_point(*_native.column_ranges(vectors, features, rows)))
+
+
+_NUMBER_BYTES = 11  # per coefficient in a file
+_CERTIFY_OPERATIONS = 2e9  # per second
+
+
+def coefficient_count(d: int, degree: int) -> int:
+    """Return the coefficients of a polynomial of d variables."""
+    return comb(d + degree, degree)
+
+
+def compressed_count(d: int, rank: int) -> int:
+    """Return the coefficients of degree 2 with a matrix of this rank."""
+    return 1 + d + rank * (1 + d)
+
+
+def file_bytes(header: Header, features: int, degree: int, expansions: int = 1) -> int:
+    """Estimate the bytes of a compiled model's file. expansions: per decision function."""
+    return coefficient_count(features, degree) * header.pairs * expansions * _NUMBER_BYTES
+
+
+def certify_seconds(header: Header, features: int) -> float:
+    """Estimate the seconds of a certificate."""
+    return header.total_sv**2 * features / 2 / _CERTIFY_OPERATIONS * max(1, header.nr_class - 1)

@@ -12,8 +12,14 @@ from fastsvm_cli.bounds import gamma_max
 from fastsvm_cli.comparisons.agreement import LEAST_ROWS, Comparison, agreement, questionable_gain
 from fastsvm_cli.comparisons.norms import Mean, largest, squared_distances
 from fastsvm_cli.errors import ModelFormatError
-from fastsvm_cli.methods.approx.costs import certify_seconds, coefficient_count, file_bytes
-from fastsvm_cli.methods.approx.expansion import compile_maclaurin, own_degree, reason_against
+from fastsvm_cli.methods.approx.expansion import (
+    certify_seconds,
+    coefficient_count,
+    compile_maclaurin,
+    file_bytes,
+    own_degree,
+    reason_against,
+)
 from fastsvm_cli.methods.method import FEW_TIMES as FEW_TIMES
 from fastsvm_cli.methods.method import part_of, require
 from fastsvm_cli.models import parse_model

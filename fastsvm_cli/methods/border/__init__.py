@@ -115,7 +115,7 @@ class BorderOptions(MethodOptions):
 
     def check_model(self, model: "ExactModel") -> None:
         """Refuse options that conflict with the model."""
-        from fastsvm_cli.methods.border.signed_distance import needs_rows
+        from fastsvm_cli.methods.border.borders import needs_rows
 
         if self.raw and not (model.header.classification and model.header.has_probability):
             raise UsageError(f"{spelled('raw')} is for models with probabilities: others are sampled so without it.")
@@ -148,7 +148,7 @@ class Border(Method):
 
     def check_model(self, model: "ExactModel", options: BorderOptions) -> None:
         """Refuse a model without a border, and options that conflict with it."""
-        from fastsvm_cli.methods.border.signed_distance import reason_against
+        from fastsvm_cli.methods.border.borders import reason_against
         from fastsvm_cli.methods.method import require
 
         require(options.model_file, reason_against(model))
@@ -166,7 +166,7 @@ class Border(Method):
 
     def compile(self, run: Run, progress: Progress) -> "SampledBorder | Made":
         """Sample the border of a model or, with --bandwidth, of density estimates; or return these."""
-        from fastsvm_cli.methods.border import density, signed_distance
+        from fastsvm_cli.methods.border import borders
 
         options: BorderOptions = run.options
         how: dict[str, Any] = dict(
@@ -179,20 +179,20 @@ class Border(Method):
             on_progress=progress,
         )
         if options.of_model:
-            return signed_distance.compile_border(
+            return borders.compile_border(
                 run.exact, fingerprint=run.fingerprint, raw=options.raw, chunks=run.rows, **how
             )
         rows = run.rows or []
         estimate: dict[str, Any] = dict(
-            fingerprint=density.rows_fingerprint(rows), bandwidth=options.width, weight=options.weight or 0.0
+            fingerprint=borders.rows_fingerprint(rows), bandwidth=options.width, weight=options.weight or 0.0
         )
         if options.density:
-            return Made(density.compile_density(rows, options.model_file, folding=run.folding, **estimate))
-        return signed_distance.compile_density_border(rows, options.model_file, **estimate, **how)
+            return Made(borders.compile_density(rows, options.model_file, folding=run.folding, **estimate))
+        return borders.compile_density_border(rows, options.model_file, **estimate, **how)
 
     def reason_against(self, model: "ExactModel") -> "str | None":
         """Return why the model has no border, or None."""
-        from fastsvm_cli.methods.border.signed_distance import needs_rows, reason_against
+        from fastsvm_cli.methods.border.borders import needs_rows, reason_against
 
         why = "a one-class model found: its border lies between rows, --data"
         return reason_against(model) or (why if needs_rows(model) else None)

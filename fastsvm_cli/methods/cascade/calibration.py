@@ -7,8 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fastsvm_cli import _native
-from fastsvm_cli.comparisons.guarantee import last_within, most_differing, rows_needed
-from fastsvm_cli.comparisons.sampled import upper_bound
+from fastsvm_cli.comparisons.budget import last_within, most_differing, rows_needed, upper_bound
 from fastsvm_cli.errors import FileError, ModelFormatError, spelled
 from fastsvm_cli.methods.cascade.stages import Candidates, StageCosts, fit_stages, gain_of
 from fastsvm_cli.methods.reduce.target import among

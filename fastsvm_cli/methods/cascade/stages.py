@@ -16,7 +16,8 @@ from scipy.linalg import cho_factor, cho_solve, solve_triangular
 
 from fastsvm_cli import _native
 from fastsvm_cli.errors import FileError, ModelFormatError
-from fastsvm_cli.methods.approx.costs import coefficient_count, packed_size
+from fastsvm_cli.export.description import monomials, orderings
+from fastsvm_cli.methods.approx.expansion import coefficient_count
 from fastsvm_cli.methods.feature_space import matrix
 from fastsvm_cli.methods.parallel import threads_here
 from fastsvm_cli.models import parse_model
@@ -313,6 +314,7 @@ class _Points:
 
     def basis(self, degree: int) -> Basis:
         features = np.array(self.features)
+        products = [monomials(k, len(features)) for k in range(1, degree + 1)]
 
         def blocks(rows: _native.Chunk) -> "Iterator[np.ndarray]":
             for at in range(0, rows.rows, _STEP):
@@ -320,9 +322,7 @@ class _Points:
                 levels = [np.ones((some.rows, 1))]
                 if degree:
                     u = (matrix(some, features)[0].toarray() - self.center) / self.spread
-                    levels.append(u)
-                    for _ in range(2, degree + 1):
-                        levels.append(_next_level(u, levels[-1]))
+                    levels += [_level(u, each) for each in products]
                 yield np.hstack(levels)
 
         return blocks
@@ -333,8 +333,7 @@ class _Points:
         scale = [np.ones(1)]
         inverse = (1 / self.spread)[None]
         for k in range(1, degree + 1):
-            level = inverse if k == 1 else _next_level(inverse, level)  # type: ignore[has-type]  # noqa: F821
-            scale.append(level.ravel() / _orderings(d, k))
+            scale.append(_level(inverse, monomials(k, d)).ravel() / orderings(k, d))
         return np.ascontiguousarray((weights * np.concatenate(scale)[:, None]).T)
 
     def normal_equations(self, basis: Basis) -> "tuple[np.ndarray, np.ndarray]":
@@ -438,30 +437,9 @@ def _sample(rows: _native.Chunk, most: int, rng: np.random.Generator) -> _native
     return rows.select(sorted(rng.choice(rows.rows, most, replace=False).tolist()))
 
 
-def _next_level(u: np.ndarray, level: np.ndarray) -> np.ndarray:
-    # Monomials of the next degree: u_j times those of columns j, j + 1, ...
-    d = u.shape[1]
-    starts = _starts(d, level.shape[1])
-    return np.hstack([u[:, [j]] * level[:, starts[j] :] for j in range(d)])
-
-
-def _starts(d: int, size: int) -> "list[int]":
-    # Where monomials without columns below j begin in a packed level
-    degree = next(k for k in range(1, 4) if packed_size(k, d) == size)
-    return [size - packed_size(degree, d - j) for j in range(d)]
-
-
-def _orderings(d: int, degree: int) -> np.ndarray:
-    from math import factorial
-
-    if degree == 1:
-        return np.ones(d)
-    from itertools import combinations_with_replacement
-
-    indices = np.array(list(combinations_with_replacement(range(d), degree)))
-    out = np.full(len(indices), float(factorial(degree)))
-    run = np.ones(len(indices))
-    for k in range(1, degree):
-        run = np.where(indices[:, k] == indices[:, k - 1], run + 1, 1)
-        out /= run
+def _level(u: np.ndarray, products: np.ndarray) -> np.ndarray:
+    # Products of columns of u: (n, products)
+    out = u[:, products[:, -1]]
+    for at in range(products.shape[1] - 2, -1, -1):
+        out = u[:, products[:, at]] * out
     return out

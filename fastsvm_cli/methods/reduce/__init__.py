@@ -181,7 +181,7 @@ class Reduce(Method):
 
     def search(self, model: "ExactModel", setting: Setting) -> Search:
         """Look for the smallest set: first without the final descent, which takes longer, but halves the set."""
-        from fastsvm_cli.methods.reduce.problem import finish_seconds
+        from fastsvm_cli.methods.reduce.placement import finish_seconds
 
         n, parts = model.header.total_sv, len(model.header.label or [0])
         later = 2 * setting.promising

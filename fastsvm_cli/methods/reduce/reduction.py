@@ -19,8 +19,20 @@ from fastsvm_cli.bounds import LOST_PRODUCT, UNIT
 from fastsvm_cli.errors import ModelFormatError, spelled
 from fastsvm_cli.methods.feature_space import FeatureSpace
 from fastsvm_cli.methods.method import part_of, require
-from fastsvm_cli.methods.reduce.placement import Residual, fixed_point, gaussian, initial_order, irprop
-from fastsvm_cli.methods.reduce.problem import FINISH_ITERATIONS, Fit, Part, Problem, finish, finish_seconds, shares
+from fastsvm_cli.methods.reduce.placement import (
+    FINISH_ITERATIONS,
+    Fit,
+    Part,
+    Problem,
+    Residual,
+    finish,
+    finish_seconds,
+    fixed_point,
+    gaussian,
+    initial_order,
+    irprop,
+    shares,
+)
 from fastsvm_cli.models.base import ExactModel, Precision
 
 
