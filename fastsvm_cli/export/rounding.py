@@ -64,27 +64,48 @@ def written(numbers: Any, single: bool, path: str) -> np.ndarray:
 
 def check_range(description: "Description") -> None:
     """Refuse a model whose decision values single precision's range, not its rounding, changes."""
-    body, rho = description.body, np.array(description.header.rho)
-    with np.errstate(all="ignore"):
-        if isinstance(body, KernelSums):
-            scale, error, largest = _range_of_kernels(body, description.header.pairs)
-        elif isinstance(body, Polynomials):
-            scale, error, largest = _range_of_polynomials(body, description.header.pairs)
-        else:
-            scale, error, largest = _range_of_samples(body)
-        scale, error = scale + abs(rho), error + _lost(rho)
-        if description.slopes is not None and _lost(description.slopes).any():
-            error = error + np.inf
-        if description.labels_back is not None:
-            _, size, to = map(abs, description.labels_back)
-            largest = max(largest, size * float(scale.max()) + to)
-            if _lost(np.array(description.labels_back)).any():
-                error = error + np.inf
-        largest = max(largest, float(scale.max(initial=0)))
-        too_large, too_small = not largest < _MOST, (error > unit(True) * scale).any()
+    scale, error, largest = _sizes(description)
+    too_large, too_small = not largest < _MOST, (error > unit(True) * scale).any()
     if too_large or too_small:
         why = f"numbers too {'large' if too_large else 'small'} for single precision found"
         raise ModelFormatError(description.path, f"{why}: --precision double")
+
+
+def longest_row(description: "Description", single: bool) -> "float | None":
+    """Return a length of rows, a power of 10, up to which no step overflows; None if none overflows.
+
+    Beyond the range, distances are infinite, and kernel values 0, as they should. In double precision, svm-predict's
+    numbers overflow, too.
+    """
+    if description.of_distances or not single:
+        return None
+    with np.errstate(all="ignore"):
+        slope, offset = 1.0, 0.0
+        if description.slopes is not None and description.offsets is not None:
+            slope, offset = float(abs(description.slopes).max()), float(np.sqrt((description.offsets**2).sum()))
+        lengths = (10.0**k for k in range(37, -38, -1))
+        return next((each for each in lengths if _sizes(description, slope * each + offset)[2] < _MOST), 0.0)
+
+
+@np.errstate(all="ignore")
+def _sizes(description: "Description", length: "float | None" = None) -> Sizes:
+    # length: of the scaled row; by default, of the longest vector
+    body, rho = description.body, np.array(description.header.rho)
+    if isinstance(body, KernelSums):
+        scale, error, largest = _range_of_kernels(body, description.header.pairs, length)
+    elif isinstance(body, Polynomials):
+        scale, error, largest = _range_of_polynomials(body, description.header.pairs, length)
+    else:
+        scale, error, largest = _range_of_samples(body, length)
+    scale, error = scale + abs(rho), error + _lost(rho)
+    if description.slopes is not None and _lost(description.slopes).any():
+        error = error + np.inf
+    if description.labels_back is not None:
+        _, size, to = map(abs, description.labels_back)
+        largest = max(largest, size * float(scale.max()) + to)
+        if _lost(np.array(description.labels_back)).any():
+            error = error + np.inf
+    return scale, error, max(largest, float(scale.max(initial=0)))
 
 
 def _lost(numbers: np.ndarray) -> np.ndarray:
@@ -92,10 +113,11 @@ def _lost(numbers: np.ndarray) -> np.ndarray:
     return abs(small - small.astype(np.float32))
 
 
-def _range_of_kernels(body: KernelSums, pairs: int) -> Sizes:
+def _range_of_kernels(body: KernelSums, pairs: int, length: "float | None") -> Sizes:
     kernel, d = body.kernel, body.vectors.shape[1]
     squares = float((body.vectors**2).sum(axis=1).max(initial=0))
     gamma, reach = abs(kernel.gamma), np.sqrt(squares)
+    row = reach if length is None else length
     if kernel.of_distances:
         largest = max(8 * squares, gamma)
         vanishes = gamma * _MOST > VANISHES  # a squared distance beyond the precision gives 0, as it should
@@ -104,9 +126,9 @@ def _range_of_kernels(body: KernelSums, pairs: int) -> Sizes:
         value = power = np.exp(np.maximum(-kernel.gamma * 4 * squares, 0.0))
         error = value * (gamma * 4 * (d + 2) + 4 * squares) * _LEAST + _LEAST
     else:
-        base = np.float64(gamma * squares + abs(kernel.coef0))
+        base = np.float64(gamma * reach * row + abs(kernel.coef0))
         moved = (d * (gamma * (1 + reach) + reach) + squares + 1) * _LEAST if gamma else _lost(np.array(kernel.coef0))
-        largest = max(2 * squares, gamma * reach, base)
+        largest = max(2 * reach * row, gamma * max(reach, row), base)
         if kernel.type == "sigmoid":
             value, power, error = np.tanh(base), 1.0, moved + _LEAST
         else:
@@ -119,8 +141,8 @@ def _range_of_kernels(body: KernelSums, pairs: int) -> Sizes:
     return sizes * value, sizes * error + lost, max(largest, float(sizes.max() * max(power, 1.0)))
 
 
-def _range_of_polynomials(body: Polynomials, pairs: int) -> Sizes:
-    d, gamma, reach = body.centers.shape[1], body.gamma, body.reach
+def _range_of_polynomials(body: Polynomials, pairs: int, length: "float | None") -> Sizes:
+    d, gamma, reach = body.centers.shape[1], body.gamma, body.reach if length is None else length
     lengths, weights = np.array([reach]), np.ones(1)
     if gamma is not None:
         exponents = np.arange(0, 8.5, 0.5)
@@ -147,16 +169,16 @@ def _range_of_polynomials(body: Polynomials, pairs: int) -> Sizes:
     return scale, error, largest
 
 
-def _range_of_samples(body: "Samples") -> Sizes:
+def _range_of_samples(body: "Samples", length: "float | None") -> Sizes:
     scale, error, largest = [], [], 0.0
     for level, points, normals in body.pairs:
         squares, norm = (float((x**2).sum(axis=1).max(initial=0)) for x in (points, normals))
-        reach = 2 * np.sqrt(squares)
+        reach = np.sqrt(squares) + (np.sqrt(squares) if length is None else length)
         scale.append(abs(level) + np.sqrt(norm) * reach)
         error.append(_lost(np.array(level)) + (_lost(normals).sum(axis=1) * reach).max(initial=0))
         if len(points) > 1 and points.shape[1] * _LEAST > unit(True) * squares:
             error[-1] += np.inf  # the nearest sample
-        largest = max(largest, 8 * squares)
+        largest = max(largest, 2 * reach**2)
     return np.array(scale), np.array(error), largest
 
 
