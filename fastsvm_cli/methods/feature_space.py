@@ -1,7 +1,6 @@
 """Rows as matrices, their kernel values and clusters; decision functions as vectors of the feature space."""
 
 import warnings
-from collections.abc import Callable
 from functools import cached_property
 from math import sqrt
 from typing import TypeAlias
@@ -13,6 +12,8 @@ from fastsvm_cli import _native
 from fastsvm_cli._native import Kernel
 from fastsvm_cli.bounds import LOST_PRODUCT, UNIT
 from fastsvm_cli.errors import ModelFormatError
+from fastsvm_cli.export.description import pair_coefficients
+from fastsvm_cli.methods import Progress, silent
 from fastsvm_cli.methods.parallel import over_blocks
 from fastsvm_cli.models.base import ExactModel
 
@@ -99,7 +100,7 @@ class FeatureSpace:
     Values at the support vectors take total_sv^2 kernel evaluations. A precomputed kernel has coefficients only.
     """
 
-    def __init__(self, model: ExactModel, on_progress: "Callable[[float], None] | None" = None):
+    def __init__(self, model: ExactModel, on_progress: Progress = silent):
         self.model, self.on_progress = model, on_progress
 
     @cached_property
@@ -108,11 +109,7 @@ class FeatureSpace:
         header, own = self.model.header, np.asarray(self.model.vectors.leading)
         if not header.classification:
             return own
-        of = np.repeat(np.arange(header.nr_class), header.nr_sv)
-        out = np.zeros((header.total_sv, header.pairs))
-        for pair, i, j in header.class_pairs:
-            out[of == i, pair] = own[of == i, j - 1]
-            out[of == j, pair] = own[of == j, i]
+        out = pair_coefficients(own, header.nr_sv, header.pairs).T.copy()
         out.flags.writeable = False
         return out
 
@@ -132,7 +129,7 @@ class FeatureSpace:
             mine = rows if size >= rows.rows else rows.select(list(range(part.start, part.stop)))
             evaluator.fast_values(mine, decisions)
             b[part], radius[part] = np.asarray(decisions.value), np.asarray(decisions.radius)
-            if self.on_progress and rows is model.vectors:
+            if rows is model.vectors:
                 self.on_progress(part.stop / rows.rows)
         if not (np.all(np.isfinite(b)) and np.all(np.isfinite(radius))):
             why = "a decision value at a support vector overflows, or no bound of its rounding is known: scale the data"
@@ -265,17 +262,13 @@ CENTROIDS = 1 << 28
 MEANS_BLOCK_CELLS = 1 << 24
 
 
-def clusters_of(
-    vectors: _native.Chunk, k: int, path: str, on_progress: "Callable[[float], None] | None" = None
-) -> "list[int]":
+def clusters_of(vectors: _native.Chunk, k: int, path: str, on_progress: Progress = silent) -> "list[int]":
     """Return every vector's cluster. Fixed seed: same model, same file."""
     return k_means(near_origin(matrix(vectors)[0]), k, 0, path, on_progress)[1].tolist()
 
 
 @np.errstate(all="ignore")
-def k_means(
-    x: Matrix, k: int, seed: int, path: str, on_progress: "Callable[[float], None] | None" = None
-) -> "tuple[np.ndarray, np.ndarray]":
+def k_means(x: Matrix, k: int, seed: int, path: str, on_progress: Progress = silent) -> "tuple[np.ndarray, np.ndarray]":
     """Return (means (at most k, d), not finite for empty clusters; cluster per row (n))."""
     n, d = x.shape
     if not np.all(np.isfinite(row_norms(x))):
@@ -301,9 +294,7 @@ def k_means(
     return means, cluster
 
 
-def _dense_means(
-    x: np.ndarray, count: int, seed: int, on_progress: "Callable[[float], None] | None"
-) -> "tuple[np.ndarray, np.ndarray]":
+def _dense_means(x: np.ndarray, count: int, seed: int, on_progress: Progress) -> "tuple[np.ndarray, np.ndarray]":
     from scipy.cluster.vq import kmeans2
 
     with warnings.catch_warnings():
@@ -312,8 +303,7 @@ def _dense_means(
         start = seed if seed < 2**32 else np.random.default_rng(seed)
         means, cluster = kmeans2(x, count, iter=1, minit="++", seed=start)
         for done in range(1, ROUNDS):
-            if on_progress:
-                on_progress(done / ROUNDS)
+            on_progress(done / ROUNDS)
             means, cluster = kmeans2(x, means, iter=1, minit="matrix")
     return means, cluster
 
@@ -322,7 +312,7 @@ def _sparse_means(
     x: scipy.sparse.csr_matrix,
     count: int,
     rng: np.random.Generator,
-    on_progress: "Callable[[float], None] | None" = None,
+    on_progress: Progress = silent,
 ) -> "tuple[np.ndarray, np.ndarray]":
     n = x.shape[0]
     norms = row_norms(x)
@@ -330,8 +320,7 @@ def _sparse_means(
     cluster = np.full(n, -1)
     size = max(1, MEANS_BLOCK_CELLS // count)
     for done in range(ROUNDS):
-        if on_progress:
-            on_progress(done / ROUNDS)
+        on_progress(done / ROUNDS)
         before, cluster, squares = cluster, np.empty(n, int), np.einsum("ij,ij->i", means, means)
         for at in range(0, n, size):
             part = slice(at, at + size)

@@ -1,11 +1,12 @@
 """The interface of a compilation method, and a run of one; commands/compile_run.py is that of a command."""
 
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from math import inf
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from fastsvm_cli.console.options import Option, Options, UsageError, argument
 from fastsvm_cli.errors import FileError, ModelFormatError, spelled
+from fastsvm_cli.methods import Progress, find, silent
 
 if TYPE_CHECKING:
     from fastsvm_cli._native import Chunk
@@ -16,8 +17,6 @@ if TYPE_CHECKING:
 
 #: gamma / gamma_MAX about the mean, up to which some models compile well by an expansion.
 FEW_TIMES = 6.0
-#: Receives the share done, and text.
-Progress = Callable[..., None]
 
 
 class MethodOptions(Options):
@@ -66,18 +65,6 @@ class MethodOptions(Options):
 
     def check_size(self, size: int) -> None:
         """Refuse a compiled model of too many bytes."""
-
-
-class Compiled(Protocol):
-    """Result of a compilation."""
-
-    @property
-    def model(self) -> "Model":
-        """The compiled model."""
-
-    @property
-    def warning(self) -> "str | None":
-        """Why a target was missed, or a guarantee does not hold; or None."""
 
 
 class Made(NamedTuple):
@@ -250,8 +237,8 @@ class Method:
         run.read_range()
         run.read_rows(run.scaling)
 
-    def compile(self, run: "Run", progress: Progress) -> Compiled:
-        """Compile a model."""
+    def compile(self, run: "Run", progress: Progress) -> Any:
+        """Return `Made`, or an object with its attributes and others. warning: why a target or guarantee is missed."""
         raise NotImplementedError
 
     def written(self, run: "Run") -> "Model":
@@ -272,15 +259,6 @@ class Method:
         raise NotImplementedError
 
 
-def part_of(
-    on_progress: "Callable[..., None] | None", begin: float, end: float, *words: str
-) -> "Callable[[float], None] | None":
-    """Return on_progress from share `begin` to `end`."""
-    if on_progress is None:
-        return None
-    return lambda share: on_progress(begin + (end - begin) * share, *words)
-
-
 def require(path: str, reason_against: "str | None") -> None:
     """Raise ModelFormatError for a reason."""
     if reason_against is not None:
@@ -295,10 +273,6 @@ def read_source(model_file: str, warn: bool = True) -> SourceModel:
 
     text = read_bytes(model_file, lambda start: check_start(start, model_file))
     return SourceModel(parse_libsvm(text, model_file, warn=warn), len(text), fingerprint(text))
-
-
-def silent(share: float, words: str = "") -> None:
-    """Do nothing with a progress report."""
 
 
 class CompiledModel(NamedTuple):
@@ -318,7 +292,6 @@ def compile_source(
 
     An unknown option is a TypeError, a conflict a ValueError.
     """
-    from fastsvm_cli.methods import find
     from fastsvm_cli.methods.parallel import threads_here
 
     method, variant = find(name)

@@ -90,8 +90,8 @@ def _tried(
 
 def _compiled(source: "SourceModel", name: str, given: "dict[str, int]", model_file: str) -> "Model | None":
     from fastsvm_cli.console.options import UsageError
-    from fastsvm_cli.methods import find
-    from fastsvm_cli.methods.method import Run, silent
+    from fastsvm_cli.methods import find, silent
+    from fastsvm_cli.methods.method import Run
 
     method, _ = find(name)
     try:

@@ -6,11 +6,13 @@ from fastsvm_cli.console import options as shared
 from fastsvm_cli.console.option_types import LIMIT, POSITIVE, Integer
 from fastsvm_cli.console.options import Choice, UsageError, option
 from fastsvm_cli.errors import spelled
-from fastsvm_cli.methods.method import Attempt, Made, Method, MethodOptions, Progress, Run, Search, Setting
+from fastsvm_cli.methods import Progress
+from fastsvm_cli.methods.method import Attempt, Made, Method, MethodOptions, Run, Search, Setting
 
 if TYPE_CHECKING:
     from fastsvm_cli.models.base import ExactModel, Model
 
+CENTERS = ("mean", "origin", "pair")
 # Numbers of centers that a search tries.
 _CENTERS = (4, 16, 64)
 # Products per second of a compilation; most products in the time of an entry of a support vector.
@@ -27,7 +29,7 @@ class ApproxOptions(MethodOptions):
         "--center",
         "Center of an RBF expansion: the mean of the support vectors, the origin (as in the paper), or the mean of"
         " each pair of classes (more accurate, but larger).",
-        Choice(["mean", "origin", "pair"]),
+        Choice(CENTERS),
         shown="mean",
         group="Accuracy",
     )

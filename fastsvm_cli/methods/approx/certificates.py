@@ -10,6 +10,7 @@ import scipy.sparse
 from fastsvm_cli import _native, bounds
 from fastsvm_cli._native import Certificate, Header
 from fastsvm_cli.export.description import orderings
+from fastsvm_cli.methods import Progress
 from fastsvm_cli.methods.feature_space import row_norms
 from fastsvm_cli.methods.parallel import threads_here
 from fastsvm_cli.models.base import ExactModel
@@ -36,14 +37,13 @@ class PairSums:
                 self._parts = make(*self._arrays)
             return self._parts
 
-    def here(self, on_progress: "Callable[[float], None] | None") -> "list[float]":
+    def here(self, on_progress: Progress) -> "list[float]":
         """Return the totals, computed by this process."""
         *_, first, last = self._arrays
         found = [[0.0] * (last - first + 2)]
         for part in range(len(self.parts)):
             found.append(self.parts.sums(part))
-            if on_progress is not None:
-                on_progress(self.parts.share(part + 1))
+            on_progress(self.parts.share(part + 1))
         return totals(found)
 
     def __getstate__(self) -> "tuple[tuple[Any, ...], bool]":
@@ -57,7 +57,7 @@ class PairSums:
 
 
 #: Returns totals; reports the share done.
-AddUp = Callable[[PairSums, "Callable[[float], None] | None"], "list[float]"]
+AddUp = Callable[[PairSums, Progress], "list[float]"]
 
 
 def totals(sums: "Iterable[list[float]]") -> "list[float]":
@@ -105,7 +105,7 @@ def certificate(
     total: "Sequence[float]",
     stored: "Sequence[float]",
     rank: int,
-    on_progress: "Callable[[float], None] | None",
+    on_progress: Progress,
     add_up: "AddUp | None" = None,
 ) -> Certificate:
     """Certify one expansion of sparse x (n, d), coefficients a (n), about `point` (d).
@@ -171,7 +171,7 @@ def degree_norms(
     gamma: float,
     first: int,
     last: int,
-    on_progress: "Callable[[float], None] | None",
+    on_progress: Progress,
     add_up: "AddUp | None" = None,
 ) -> "tuple[list[float], np.ndarray]":
     """Return the computed squares W_first^2 to W_last^2 and W_{>last}^2, and the lengths r (n) of B43."""
@@ -219,7 +219,7 @@ def over(client: "Client") -> AddUp:
     """
     from fastsvm_cli.cluster.scheduler import requiring_workers
 
-    def add_up(pairs: PairSums, on_progress: "Callable[[float], None] | None") -> "list[float]":
+    def add_up(pairs: PairSums, on_progress: Progress) -> "list[float]":
         count = len(pairs.parts)
         with requiring_workers(client) as threads:
             size = max(1, min(count // (_TASKS_EACH * threads), _MOST_PARTS))
@@ -236,7 +236,7 @@ def _in_order(
     tasks: "list[Any]",
     slices: "list[tuple[int, int]]",
     pairs: PairSums,
-    on_progress: "Callable[[float], None] | None",
+    on_progress: Progress,
 ) -> "list[list[list[float]]]":
     from distributed import as_completed
 
@@ -249,8 +249,7 @@ def _in_order(
             number = at[task.key]
             found[number] = task.result()  # raises the task's error
             share += work(slices[number])
-            if on_progress is not None:
-                on_progress(min(share, 1.0))
+            on_progress(min(share, 1.0))
     finally:
         client.cancel(tasks)
     return [found[number] for number in range(len(tasks))]

@@ -6,7 +6,8 @@ from fastsvm_cli.console import options as shared
 from fastsvm_cli.console.option_types import POSITIVE, TARGET, Bandwidth, Integer
 from fastsvm_cli.console.options import Choice, UsageError, option
 from fastsvm_cli.errors import spelled
-from fastsvm_cli.methods.method import Attempt, Made, Method, MethodOptions, Progress, Run, Search, Setting
+from fastsvm_cli.methods import Progress
+from fastsvm_cli.methods.method import Attempt, Made, Method, MethodOptions, Run, Search, Setting
 
 if TYPE_CHECKING:
     from fastsvm_cli.methods.border.samples import SampledBorder

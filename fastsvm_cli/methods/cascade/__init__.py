@@ -6,7 +6,8 @@ from fastsvm_cli.console import options as shared
 from fastsvm_cli.console.option_types import FRACTION, Count
 from fastsvm_cli.console.options import UsageError, option
 from fastsvm_cli.errors import spelled
-from fastsvm_cli.methods.method import Attempt, Method, MethodOptions, Progress, Run, Search, Setting, require
+from fastsvm_cli.methods import Progress
+from fastsvm_cli.methods.method import Attempt, Method, MethodOptions, Run, Search, Setting, require
 
 if TYPE_CHECKING:
     from fastsvm_cli.methods.cascade.calibration import Calibration

@@ -17,6 +17,7 @@ from scipy.linalg import cho_factor, cho_solve, solve_triangular
 from fastsvm_cli import _native
 from fastsvm_cli.errors import FileError, ModelFormatError
 from fastsvm_cli.export.description import monomials, orderings
+from fastsvm_cli.methods import Progress, silent
 from fastsvm_cli.methods.approx.expansion import coefficient_count
 from fastsvm_cli.methods.feature_space import matrix
 from fastsvm_cli.methods.parallel import threads_here
@@ -166,7 +167,7 @@ def fit_stages(
     held_out: _native.Chunk,
     path: str,
     rng: np.random.Generator,
-    on_progress: "Callable[[float], None] | None" = None,
+    on_progress: Progress = silent,
 ) -> Candidates:
     """Return candidates fitted at `rows`, without far outliers, and at the support vectors.
 
@@ -177,13 +178,12 @@ def fit_stages(
     longest = max(max(each.squared_norms, default=0.0) for each in (rows, held_out))
     out = Candidates([], points.features, points.center, longest)
     errors = _Errors(model, held_out)
-    progress = on_progress or (lambda share: None)
     for degree, weights, scale in _polynomials(points, errors):
         _add(out, points, degree, weights / scale, 0)
-    progress(0.3)
+    on_progress(0.3)
     candidates = _Candidates(model, points, rng)
     if candidates.which:
-        _add_vectors(out, points, candidates, errors, progress)
+        _add_vectors(out, points, candidates, errors, on_progress)
     return out
 
 
@@ -216,14 +216,14 @@ def _add_vectors(
     points: "_Points",
     candidates: "_Candidates",
     errors: "_Errors",
-    progress: "Callable[[float], None]",
+    on_progress: Progress,
 ) -> None:
     basis = candidates.basis(points.basis(points.linear))
     gram, product = points.normal_equations(basis)
-    progress(0.6)
+    on_progress(0.6)
     terms = coefficient_count(len(points.features), points.linear)
     pursuit = _Pursuit(gram, product, terms, max(size for size in SIZES if size <= len(candidates.which)))
-    progress(0.8)
+    on_progress(0.8)
     order, forced = pursuit.order, pursuit.forced
     out.chosen = [candidates.which[at - terms] for at in order[forced:]]
     sizes = [size for size in SIZES if forced + size <= len(order)]

@@ -9,7 +9,8 @@ from fastsvm_cli.console.option_types import POSITIVE, Integer
 from fastsvm_cli.console.options import Choice, UsageError, option
 from fastsvm_cli.console.scaling import read_scale_file, refuse_twice
 from fastsvm_cli.errors import spelled
-from fastsvm_cli.methods.method import Attempt, Made, Method, MethodOptions, Progress, Run, Search, Setting
+from fastsvm_cli.methods import Progress
+from fastsvm_cli.methods.method import Attempt, Made, Method, MethodOptions, Run, Search, Setting
 
 if TYPE_CHECKING:
     from fastsvm_cli._native import Kernel

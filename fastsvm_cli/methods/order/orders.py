@@ -4,7 +4,7 @@ geometry: the choice of points (DeCoste, section 5). triangle: pivots (Acevedo-R
 2). A model of a precomputed kernel is completed with vectors and a kernel that the user names.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from math import ceil, sqrt
 
 import numpy as np
@@ -12,8 +12,9 @@ import numpy as np
 from fastsvm_cli import _native
 from fastsvm_cli._native import Kernel
 from fastsvm_cli.errors import ModelFormatError
+from fastsvm_cli.methods import Progress, part_of, silent
 from fastsvm_cli.methods.feature_space import FeatureSpace, PartialCholesky, k_means, matrix, near_origin, row_norms
-from fastsvm_cli.methods.method import part_of, require
+from fastsvm_cli.methods.method import require
 from fastsvm_cli.models.base import ExactModel, Model
 
 _CANDIDATES = 59  # sparse greedy approximation: the best of 59 is among the best 5 % with probability 0.95
@@ -51,7 +52,7 @@ def compile_geometry(
     points: "int | None" = None,
     folded: "list[dict] | None" = None,
     seed: int = 0,
-    on_progress: "Callable[[float], None] | None" = None,
+    on_progress: Progress = silent,
 ) -> Model:
     """Choose the points of a geometry model.
 
@@ -105,8 +106,7 @@ def compile_geometry(
         column = chosen.add(p)
         residual -= np.outer(column, residual[p] / column[p])
         order.append(int(rows[p]))
-        if on_progress:  # steps take longer with more points
-            on_progress(before + (1 - before) * ((step + 1) / points) ** 2)
+        on_progress(before + (1 - before) * ((step + 1) / points) ** 2)  # steps take longer with more points
     file = _native.GeometryFile(
         model.file,
         fingerprint=fingerprint,
@@ -165,7 +165,7 @@ def compile_triangle(
     fingerprint: str,
     lists: "int | None" = None,
     seed: int = 0,
-    on_progress: "Callable[[float], None] | None" = None,
+    on_progress: Progress = silent,
 ) -> Model:
     """Make the support vectors nearest to `lists` k-means centroids pivots (default: one per class, 2 without)."""
     header = model.header

@@ -8,7 +8,8 @@ from fastsvm_cli.console.option_types import RATIO, TARGET, Integer
 from fastsvm_cli.console.options import Choice, UsageError, option
 from fastsvm_cli.console.plot import check_plot, plot_option
 from fastsvm_cli.errors import spelled
-from fastsvm_cli.methods.method import Attempt, Method, MethodOptions, Progress, Run, Search, Setting, require
+from fastsvm_cli.methods import Progress
+from fastsvm_cli.methods.method import Attempt, Method, MethodOptions, Run, Search, Setting, require
 
 if TYPE_CHECKING:
     from fastsvm_cli.methods.reduce.reduction import Reduction

@@ -14,6 +14,7 @@ from scipy.linalg import cho_factor, cho_solve
 from fastsvm_cli import _native
 from fastsvm_cli._native import Kernel
 from fastsvm_cli.bounds import UNIT
+from fastsvm_cli.methods import Progress, part_of, silent
 from fastsvm_cli.methods.feature_space import (
     FeatureSpace,
     KernelMatrix,
@@ -23,7 +24,6 @@ from fastsvm_cli.methods.feature_space import (
     matrix,
     moved,
 )
-from fastsvm_cli.methods.method import part_of
 from fastsvm_cli.models.base import ExactModel
 
 _ITERATIONS = 100
@@ -321,7 +321,7 @@ class Problem:
         return out / self.unit
 
 
-def shares(problem: Problem, count: int, on_progress: "Callable[[float], None] | None" = None) -> "list[list[int]]":
+def shares(problem: Problem, count: int, on_progress: Progress = silent) -> "list[list[int]]":
     """Select `count` support vectors greedily, and return those of each part.
 
     The criterion is c^2 / d, c the residual of K a, d the residual diagonal of K.
@@ -348,9 +348,7 @@ def shares(problem: Problem, count: int, on_progress: "Callable[[float], None] |
     return out
 
 
-def _greedy(
-    problem: Problem, part: Part, count: int, on_progress: "Callable[[float], None] | None"
-) -> "list[tuple[float, int]]":
+def _greedy(problem: Problem, part: Part, count: int, on_progress: Progress) -> "list[tuple[float, int]]":
     sparse = part.x if hasattr(part.x, "toarray") else scipy.sparse.csr_matrix(part.x)
     residual = part.values.copy()  # of K a: (n, m)
     chosen = PartialCholesky(Kernel("rbf", problem.gamma), sparse, count)
@@ -365,8 +363,7 @@ def _greedy(
         column = chosen.add(p)
         residual -= np.outer(column, residual[p] / column[p])
         out.append((least, p))
-        if on_progress:
-            on_progress(len(out) / count)
+        on_progress(len(out) / count)
     return out
 
 
@@ -462,7 +459,7 @@ def _solve(k: np.ndarray, b: np.ndarray) -> np.ndarray:
 def finish(
     problem: Problem,
     z: "list[np.ndarray]",
-    on_step: "Callable[[float], None] | None" = None,
+    on_step: Progress = silent,
     iterations: int = FINISH_ITERATIONS,
 ) -> "list[np.ndarray]":
     """Return the vectors after L-BFGS on all, with optimal coefficients at every step."""
@@ -477,8 +474,7 @@ def finish(
 
     def objective(flat: np.ndarray) -> "tuple[float, np.ndarray]":
         fit = Fit(problem, split(flat), gradient=True)
-        if on_step:
-            on_step(fit.distance / scale)
+        on_step(fit.distance / scale)
         return fit.distance / scale, np.concatenate([g.ravel() for g in fit.gradient]) * (length / scale)
 
     if not sizes[-1]:
