@@ -76,7 +76,7 @@ def run_command(method: "Method", parsed: "dict[str, Any]") -> CompileRun:
         run.source = read_source(options.model_file, warn=False)
         run.check()
         warn_of(run.exact, options.model_file)
-        method.check_model(run.exact, options)
+        options.check_model(run.exact)
     method.prepare(run)
     with Progress(method.name, quiet=options.quiet, announced=True) as progress:
         run.made = method.compile(run, progress)

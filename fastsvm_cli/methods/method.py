@@ -61,7 +61,7 @@ class MethodOptions(Options):
         return self.data_file
 
     def check_model(self, model: "ExactModel") -> None:
-        """Refuse options that conflict with the model."""
+        """Refuse options that conflict with the model, before data is read."""
 
     def check_size(self, size: int) -> None:
         """Refuse a compiled model of too many bytes."""
@@ -228,10 +228,6 @@ class Method:
                 values[name] = record.read(keyword, value)
         return self.Options(frozenset(values), **{**self.Options.defaults(), **values, "model_file": model_file})
 
-    def check_model(self, model: "ExactModel", options: Any) -> None:
-        """Check model and options before data is read."""
-        options.check_model(model)
-
     def prepare(self, run: "Run") -> None:
         """Read range files and rows of a command."""
         run.read_range()
@@ -303,7 +299,7 @@ def compile_source(
         run = Run(method, options, source, rows)
         with threads_here(options.threads or None):
             run.check()
-            method.check_model(source.model, options)
+            options.check_model(source.model)
             if rows is None and given.get("data") is not None:
                 run.read_rows(None)
             if run.rows is not None and not sum(chunk.rows for chunk in run.rows):

@@ -96,7 +96,7 @@ def _compiled(source: "SourceModel", name: str, given: "dict[str, int]", model_f
     method, _ = find(name)
     try:
         options = method.read_options(given, None, model_file)
-        method.check_model(source.model, options)
+        options.check_model(source.model)
         return method.compile(Run(method, options, source), silent).model
     except (FastsvmError, UsageError):
         return None

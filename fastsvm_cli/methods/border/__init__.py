@@ -7,7 +7,7 @@ from fastsvm_cli.console.option_types import POSITIVE, TARGET, Bandwidth, Intege
 from fastsvm_cli.console.options import Choice, UsageError, option
 from fastsvm_cli.errors import spelled
 from fastsvm_cli.methods import Progress
-from fastsvm_cli.methods.method import Attempt, Made, Method, MethodOptions, Run, Search, Setting
+from fastsvm_cli.methods.method import Attempt, Made, Method, MethodOptions, Run, Search, Setting, require
 
 if TYPE_CHECKING:
     from fastsvm_cli.methods.border.samples import SampledBorder
@@ -115,12 +115,12 @@ class BorderOptions(MethodOptions):
             raise UsageError(f"--density writes no border: it does not go with {given}.")
 
     def check_model(self, model: "ExactModel") -> None:
-        """Refuse options that conflict with the model."""
-        from fastsvm_cli.methods.border.borders import needs_rows
+        """Refuse a model without a border, and options that conflict with it."""
+        from fastsvm_cli.methods.border.borders import needs_rows, reason_against
 
+        require(self.model_file, reason_against(model))
         if self.raw and not (model.header.classification and model.header.has_probability):
             raise UsageError(f"{spelled('raw')} is for models with probabilities: others are sampled so without it.")
-
         if needs_rows(model) and self.data_file is None:
             raise UsageError(
                 f"a one-class model needs {spelled('data', 'TRAIN_FILE')}: its support vectors lie on one side of the"
@@ -146,14 +146,6 @@ class Border(Method):
     better = "more samples"
     command_only = Method.command_only | {"bandwidth", "weight", "density"}  # these need no model
     Options = BorderOptions
-
-    def check_model(self, model: "ExactModel", options: BorderOptions) -> None:
-        """Refuse a model without a border, and options that conflict with it."""
-        from fastsvm_cli.methods.border.borders import reason_against
-        from fastsvm_cli.methods.method import require
-
-        require(options.model_file, reason_against(model))
-        options.check_model(model)
 
     def prepare(self, run: Run) -> None:
         """Read rows, and a range file, which a density of fixed bandwidth includes."""

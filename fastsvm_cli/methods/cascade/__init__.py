@@ -61,6 +61,10 @@ class CascadeOptions(MethodOptions):
         if self.data_file is None:
             raise UsageError(f"cascade needs rows to calibrate on: {spelled('data', 'ROWS')}.")
 
+    def check_model(self, model: "ExactModel") -> None:
+        """Refuse a model without a cascade."""
+        require(model.path, METHOD.reason_against(model))
+
 
 class Cascade(Method):
     """Calibrated stages before the exact model (Cossalter et al., 2011; Angelopoulos et al., 2021)."""
@@ -70,10 +74,6 @@ class Cascade(Method):
     better = "a smaller budget"
     Options = CascadeOptions
     command_only = Method.command_only | {"unlabelled"}
-
-    def check_model(self, model: "ExactModel", options: CascadeOptions) -> None:
-        """Refuse a model without a cascade."""
-        require(model.path, self.reason_against(model))
 
     def compile(self, run: Run, progress: Progress) -> "Calibration":
         """Fit stages, and calibrate them on rows."""
