@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from fastsvm_cli import _native
-from fastsvm_cli.comparisons.sampled import upper_bound
+from fastsvm_cli.comparisons.budget import upper_bound
 from fastsvm_cli.figures import style
 from fastsvm_cli.methods.cascade.calibration import THRESHOLDS
 from fastsvm_cli.models import load_model

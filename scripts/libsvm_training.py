@@ -19,7 +19,7 @@ except ImportError:
 
 from fastsvm_cli import _native
 from fastsvm_cli._native import Kernel
-from fastsvm_cli.methods.order.precomputed import with_vectors
+from fastsvm_cli.methods.order.orders import with_vectors
 from fastsvm_cli.models import parse_model
 from fastsvm_cli.text.read_rows import read_bytes
 

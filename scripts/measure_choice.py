@@ -20,17 +20,16 @@ import subprocess
 import sys
 import tempfile
 import time
+from random import Random
 
 from tables import markdown
 
 from fastsvm_cli import _native
 from fastsvm_cli.benchmarks.chooser import Choice, Entrant, FileRows
 from fastsvm_cli.benchmarks.timing import factor, race, warm_up
-from fastsvm_cli.comparisons.budget import Budget
-from fastsvm_cli.comparisons.changed import Changed
-from fastsvm_cli.comparisons.sampled import halves
+from fastsvm_cli.comparisons.budget import Budget, Changed
 from fastsvm_cli.errors import FastsvmError
-from fastsvm_cli.methods.compilation import compile_source, read_source
+from fastsvm_cli.methods.method import compile_source, read_source
 from fastsvm_cli.text.read_rows import read_chunks
 
 RATIOS = (0.01, 0.02, 0.03, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5)
@@ -86,6 +85,13 @@ def judged(rows, reference, name, model):
     out.changed = Changed(reference, rows.answers(model, False) != reference)
     out.share = out.changed.share
     return out
+
+
+def halves(rows, seed):
+    """Return row numbers of two random halves: time series may have an even period."""
+    order = list(range(rows))
+    Random(seed).shuffle(order)
+    return sorted(order[: rows // 2]), sorted(order[rows // 2 :])
 
 
 def measure(path, options, folder):

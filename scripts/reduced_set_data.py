@@ -10,8 +10,7 @@ from libsvm_training import svm_save_model, svm_train
 
 from fastsvm_cli import read_chunks
 from fastsvm_cli.methods.feature_space import FeatureSpace, matrix
-from fastsvm_cli.methods.reduce.placement import gaussian
-from fastsvm_cli.methods.reduce.problem import Fit, Problem
+from fastsvm_cli.methods.reduce.placement import Fit, Problem, gaussian
 from fastsvm_cli.methods.reduce.reduction import merge_duplicates
 from fastsvm_cli.models import load_model
 

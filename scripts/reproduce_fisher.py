@@ -28,8 +28,7 @@ from reproduce_geometry import PROBLEMS, first_decided, problem, scalings, summa
 from tables import markdown
 
 from fastsvm_cli import _native
-from fastsvm_cli.methods.order.geometry import compile_geometry
-from fastsvm_cli.methods.order.precomputed import with_vectors
+from fastsvm_cli.methods.order.orders import compile_geometry, with_vectors
 from fastsvm_cli.methods.training import libsvm_problem, train
 from fastsvm_cli.models import parse_model
 

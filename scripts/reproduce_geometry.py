@@ -24,7 +24,7 @@ from libsvm_training import Kernel, Trainer, as_chunk, dense, kernel_matrix, pre
 from tables import markdown
 
 from fastsvm_cli import _native
-from fastsvm_cli.methods.order.geometry import compile_geometry, folded_vectors
+from fastsvm_cli.methods.order.orders import compile_geometry, folded_vectors
 from fastsvm_cli.models import load_model
 from fastsvm_cli.text.read_rows import read_chunks
 

@@ -31,8 +31,16 @@ from reduced_set_data import LARGE, SETS, read, train
 
 from fastsvm_cli import _native
 from fastsvm_cli.methods.feature_space import FeatureSpace
-from fastsvm_cli.methods.reduce.placement import Residual, fixed_point, gaussian, initial_order
-from fastsvm_cli.methods.reduce.problem import Fit, Problem, finish, shares
+from fastsvm_cli.methods.reduce.placement import (
+    Fit,
+    Problem,
+    Residual,
+    finish,
+    fixed_point,
+    gaussian,
+    initial_order,
+    shares,
+)
 from fastsvm_cli.methods.reduce.reduction import merge_duplicates, place
 from fastsvm_cli.models import load_model
 

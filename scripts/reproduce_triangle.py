@@ -26,8 +26,7 @@ from libsvm_training import Kernel, Trainer, as_chunk, dense, distances, predict
 from tables import markdown
 
 from fastsvm_cli import _native
-from fastsvm_cli.methods.order.geometry import compile_geometry
-from fastsvm_cli.methods.order.triangle import compile_triangle
+from fastsvm_cli.methods.order.orders import compile_geometry, compile_triangle
 
 MOST = 3000  # training rows for cross-validation and precomputed kernels
 STUDY_ROWS = 500

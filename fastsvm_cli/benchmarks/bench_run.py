@@ -10,8 +10,7 @@ from fastsvm_cli import _native
 from fastsvm_cli.benchmarks.environment import LibsvmScoring, run_process
 from fastsvm_cli.benchmarks.quality import Answers, Quality, interval_95, quality, relative_rms
 from fastsvm_cli.benchmarks.timing import Timed, Timings, interleave, speed_up
-from fastsvm_cli.comparisons.budget import Budget
-from fastsvm_cli.comparisons.changed import Changed
+from fastsvm_cli.comparisons.budget import Budget, Changed
 from fastsvm_cli.errors import FastsvmError, FileError, ModelFormatError
 from fastsvm_cli.models import parse_libsvm, parse_model
 from fastsvm_cli.models.base import Model

@@ -17,20 +17,18 @@ from fastsvm_cli import _native
 from fastsvm_cli.benchmarks.bench_run import facts_of
 from fastsvm_cli.benchmarks.timing import FASTER, Timings, factor, race, warm_up
 from fastsvm_cli.comparisons.agreement import answers, share_of_spread
-from fastsvm_cli.comparisons.budget import Budget, bound
-from fastsvm_cli.comparisons.changed import Changed, changed_labels
+from fastsvm_cli.comparisons.budget import Budget, Changed, bound, changed_labels
 from fastsvm_cli.errors import FastsvmError, FileError
 from fastsvm_cli.methods import methods, refused_by_all
 from fastsvm_cli.methods.approx.grade import gamma_ratio
-from fastsvm_cli.methods.compilation import compile_source
-from fastsvm_cli.methods.method import Attempt, Search, Setting
+from fastsvm_cli.methods.method import Attempt, Search, Setting, compile_source
 from fastsvm_cli.methods.parallel import threads_here
 from fastsvm_cli.models.base import LABELS, ExactModel, Model, Precision
 from fastsvm_cli.prediction.pipeline import Fallback, Predictor, predict
 from fastsvm_cli.text.read_rows import read_chunks, smaller_chunks
 
 if TYPE_CHECKING:
-    from fastsvm_cli.methods.compilation import SourceModel
+    from fastsvm_cli.methods.method import SourceModel
     from fastsvm_cli.text.scaling import Scaling
 
 # A search takes at most so many times the exact model's time for a million rows.

@@ -10,7 +10,7 @@ from rich.text import Text
 from fastsvm_cli.benchmarks.bench_run import CLOCKS, END_TO_END, SCORING, Bench, Case
 from fastsvm_cli.benchmarks.conclusion import Conclusion, label_text, pareto, regression_cells, short, unbeaten
 from fastsvm_cli.benchmarks.quality import upper_95
-from fastsvm_cli.comparisons.changed import ClassRows
+from fastsvm_cli.comparisons.budget import ClassRows
 from fastsvm_cli.console.terminal import Group, printable, tables
 from fastsvm_cli.console.terminal import Row as TableRow
 from fastsvm_cli.errors import FastsvmError

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from fastsvm_cli.benchmarks.conclusion import Conclusion
     from fastsvm_cli.benchmarks.timing import Timed
     from fastsvm_cli.comparisons.budget import Budget
-    from fastsvm_cli.methods.compilation import SourceModel
+    from fastsvm_cli.methods.method import SourceModel
     from fastsvm_cli.models.base import Model
 
 #: Columns of the screen of --try, unless COLUMNS or the terminal says another.
@@ -418,7 +418,7 @@ def _time(bench: "Bench", options: BenchOptions, cases: "list[Case]", clock: str
 def _choose(options: "BenchOptions") -> None:
     from fastsvm_cli.benchmarks import choice_report, chooser, environment
     from fastsvm_cli.console.progress import Progress
-    from fastsvm_cli.methods.compilation import read_source
+    from fastsvm_cli.methods.method import read_source
     from fastsvm_cli.text.numbers import json_document
 
     (model_file,) = options.model_files

@@ -3,8 +3,7 @@
 import sys
 from typing import TYPE_CHECKING, Any, TextIO
 
-from fastsvm_cli.methods.compilation import read_source
-from fastsvm_cli.methods.method import Run
+from fastsvm_cli.methods.method import Run, read_source
 
 if TYPE_CHECKING:
     from fastsvm_cli.comparisons.agreement import Comparison
@@ -77,7 +76,7 @@ def run_command(method: "Method", parsed: "dict[str, Any]") -> CompileRun:
         run.source = read_source(options.model_file, warn=False)
         run.check()
         warn_of(run.exact, options.model_file)
-        method.check_model(run.exact, options)
+        options.check_model(run.exact)
     method.prepare(run)
     with Progress(method.name, quiet=options.quiet, announced=True) as progress:
         run.made = method.compile(run, progress)

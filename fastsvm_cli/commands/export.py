@@ -9,15 +9,15 @@ import click
 from fastsvm_cli.console import options as shared
 from fastsvm_cli.console.files import check_outputs, summary_stream
 from fastsvm_cli.console.options import Integer, option
-from fastsvm_cli.export.targets import TARGETS, is_prefix
+from fastsvm_cli.export import TARGETS, is_prefix
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from fastsvm_cli._native import Chunk
+    from fastsvm_cli.export import Export
     from fastsvm_cli.export.check import Comparison
     from fastsvm_cli.export.description import Description
-    from fastsvm_cli.export.targets import Export
     from fastsvm_cli.methods.method import SourceModel
     from fastsvm_cli.models.base import Model
 
@@ -136,10 +136,10 @@ def command(**parsed):
       fastsvm export --to c --test test.txt train.model.approx
       fastsvm export train.model train.onnx
     """
+    from fastsvm_cli.export import Options as TargetOptions
+    from fastsvm_cli.export import export
     from fastsvm_cli.export.description import describe
-    from fastsvm_cli.export.precision import largest_move
-    from fastsvm_cli.export.targets import Options as TargetOptions
-    from fastsvm_cli.export.targets import export
+    from fastsvm_cli.export.rounding import largest_move
     from fastsvm_cli.text.output import Output
 
     options = ExportOptions(**parsed)
@@ -238,8 +238,8 @@ def _attempts(
     # Models of at most so many bytes, each with its name and size. numbers: as many fit.
     from fastsvm_cli._native import MAX_DEGREE
     from fastsvm_cli.errors import FastsvmError
-    from fastsvm_cli.methods.approx.costs import coefficient_count
-    from fastsvm_cli.methods.compilation import compile_source
+    from fastsvm_cli.methods.approx.expansion import coefficient_count
+    from fastsvm_cli.methods.method import compile_source
 
     exact = source.model
     if size_of(exact) <= most:

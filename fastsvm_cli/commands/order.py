@@ -50,7 +50,7 @@ def command(**parsed):
         farther = "" if ordered.header.regression else "Most rows are farther from the border: "
         run.tell(f"{farther}--data tries the model on rows like those to predict.")
     if tried.speed_up < 1:
-        from fastsvm_cli.methods.order.geometry import reason_against
+        from fastsvm_cli.methods.order.orders import reason_against
 
         # triangle was slower than every measured exact model.
         other = run.options.method != "geometry" and reason_against(ordered.exact) is None

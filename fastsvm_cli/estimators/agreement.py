@@ -7,7 +7,7 @@ import numpy as np
 
 from fastsvm_cli.benchmarks.quality import interval_95
 from fastsvm_cli.comparisons.agreement import share_of_spread
-from fastsvm_cli.comparisons.changed import Changed
+from fastsvm_cli.comparisons.budget import Changed
 from fastsvm_cli.errors import MissingPackageError
 
 _DRAWN = 5000  # points in a plot

@@ -20,8 +20,8 @@ from fastsvm_cli.estimators.fitted_svm import Fitted, read_estimator, readable_t
 from fastsvm_cli.estimators.members import compile_members
 from fastsvm_cli.estimators.predictor import FastSVM
 from fastsvm_cli.estimators.rows import check_names, labelled_chunks
-from fastsvm_cli.methods import find, methods, names
-from fastsvm_cli.methods.compilation import SourceModel, compile_source, silent
+from fastsvm_cli.methods import find, methods, names, silent
+from fastsvm_cli.methods.method import SourceModel, compile_source
 from fastsvm_cli.models.base import ExactModel, Model
 from fastsvm_cli.text.fingerprint import fingerprint
 

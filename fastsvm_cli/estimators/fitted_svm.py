@@ -260,7 +260,7 @@ def _of_model(model: ExactModel, name: str, fingerprint: "str | None" = None) ->
 
 
 def _read_file(path: str) -> Fitted:
-    from fastsvm_cli.methods.compilation import read_source
+    from fastsvm_cli.methods.method import read_source
 
     source = read_source(path)
     return _of_model(source.model, path, source.fingerprint)

@@ -129,8 +129,8 @@ class Persistent:
             If the target cannot express the model.
         """
         from fastsvm_cli.console.files import check_model_output
+        from fastsvm_cli.export import TARGETS, Options, export, is_prefix
         from fastsvm_cli.export.description import describe
-        from fastsvm_cli.export.targets import TARGETS, Options, export, is_prefix
         from fastsvm_cli.text.output import Output
 
         name = os.fsdecode(path)

@@ -13,8 +13,7 @@ from fastsvm_cli import __version__
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.export import c_text
 from fastsvm_cli.export.description import Description, KernelSums, Polynomials, Samples
-from fastsvm_cli.export.precision import check_range, written
-from fastsvm_cli.export.radius import Radius, radius_of, rounded_up
+from fastsvm_cli.export.rounding import Radius, check_range, longest_row, radius_of, rounded_up, written
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -99,6 +98,8 @@ class Program:
         if self._radius is not None:
             proven = "whether they are finite" if regression else "whether they leave one label only"
             notes += f" radius fills bounds of the distance from svm-predict's values, and returns {proven}."
+        if (length := longest_row(self.description, self.single)) is not None:
+            notes += f" A row of a Euclidean length beyond {length:g} may overflow."
         return self._put(c_text.HEADER, DECLARATIONS=declarations, NOTES=notes, LABELS=self._labels())
 
     def _include(self) -> str:

@@ -7,7 +7,7 @@ import numpy as np
 
 from fastsvm_cli import _native
 from fastsvm_cli.errors import FileError, RowError
-from fastsvm_cli.export.precision import tolerance
+from fastsvm_cli.export.rounding import tolerance
 from fastsvm_cli.models.base import Precision
 
 if TYPE_CHECKING:
@@ -66,7 +66,9 @@ def compare(model: "Model", description: "Description", single: bool, answers: A
         found, answered = answers(chunk)
         out.rows += chunk.rows
         if chunk.rows and values.size:
-            out.largest = max(out.largest, float(np.max(np.abs(answered - values))))
+            with np.errstate(invalid="ignore"):
+                apart = np.where(answered == values, 0.0, np.abs(answered - values))
+            out.largest = max(out.largest, float(np.nan_to_num(apart, nan=np.inf, posinf=np.inf).max()))
             out.size = max(out.size, float(np.max(np.abs(values))))
         if model.header.regression:
             continue

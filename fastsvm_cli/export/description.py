@@ -4,7 +4,7 @@ A row becomes `z`, its scaled `used` columns, and, for a kernel of distances, `r
 subtracted from a body's sums, except for a border.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -209,18 +209,15 @@ def _linear(model: "ExactModel", features: np.ndarray, coefficients: np.ndarray)
     return Polynomials(None, 1, about, expansions, reach)
 
 
-def pair_coefficients(coefficients: np.ndarray, counts: "list[int]", pairs: int) -> "list[np.ndarray]":
-    """Return every pair's coefficients, (n)."""
-    from fastsvm_cli._native import class_pairs
-
-    if len(counts) < 2 or coefficients.shape[1] != len(counts) - 1:
-        return [coefficients[:, 0]] * pairs
-    starts, out = np.concatenate([[0], np.cumsum(counts)]), []
-    for _, i, j in class_pairs(len(counts)):
-        of_pair = np.zeros(len(coefficients))
-        of_pair[starts[i] : starts[i + 1]] = coefficients[starts[i] : starts[i + 1], j - 1]
-        of_pair[starts[j] : starts[j + 1]] = coefficients[starts[j] : starts[j + 1], i]
-        out.append(of_pair)
+def pair_coefficients(coefficients: np.ndarray, counts: "Sequence[int]", pairs: int) -> np.ndarray:
+    """Return every pair's coefficients, (pairs, n), from LIBSVM's layout. counts: vectors per class, or one number."""
+    if len(counts) < 2:
+        return np.repeat(coefficients[:, :1].T, pairs, axis=0)
+    starts, out = np.cumsum([0, *counts]), np.zeros((pairs, len(coefficients)))
+    for pair, i, j in _native.class_pairs(len(counts)):
+        for mine, column in ((i, j - 1), (j, i)):
+            rows = slice(starts[mine], starts[mine + 1])
+            out[pair, rows] = coefficients[rows, column]
     return out
 
 

@@ -13,8 +13,7 @@ from fastsvm_cli._native import class_pairs
 from fastsvm_cli.errors import MissingPackageError, ModelFormatError
 from fastsvm_cli.export.description import Description, KernelSums, Polynomials, Samples, monomials
 from fastsvm_cli.export.onnx_graph import Answers, Graph
-from fastsvm_cli.export.precision import AT_ONCE, check_range, unit
-from fastsvm_cli.export.radius import Radius, radius_of, rounded_up
+from fastsvm_cli.export.rounding import AT_ONCE, Radius, check_range, longest_row, radius_of, rounded_up, unit
 
 if TYPE_CHECKING:
     from fastsvm_cli.export import check
@@ -58,6 +57,8 @@ def model_of(description: Description, single: bool) -> Any:
     marks = {"kind": description.kind, "svm_type": description.header.svm_type, "precision": kind.__name__}
     if description.fingerprint:
         marks["fingerprint"] = description.fingerprint
+    if (length := longest_row(description, single)) is not None:
+        marks["longest_row"] = f"{length:g}"
     helper.set_model_props(proto, {f"fastsvm.{key}": value for key, value in marks.items()})
     return proto
 
@@ -133,6 +134,8 @@ class _Writer(Answers):
             z, vectors = self._about(z, center[None, :]), body.vectors[order] - center
             vectors = vectors.astype(g.kind).astype(np.float64)
             squares = g.dot_rows(z, z) if rest is None else g("Add", g.dot_rows(z, z), rest)
+            # Beyond the range, a distance is infinite, not the difference of two infinities.
+            z = g("Where", g("Less", squares, np.array(float(np.finfo(g.kind).max))), z, np.array(0.0))
             both = g("Add", squares, (vectors**2).sum(axis=1)[None, :])
             distances = g("Max", g("Sub", both, g("MatMul", z, 2 * vectors.T)), np.array(0.0))
             values = g("Exp", g("Mul", distances, np.array(-kernel.gamma)))

@@ -6,8 +6,7 @@ from typing import Any
 import numpy as np
 
 from fastsvm_cli.export.description import Description
-from fastsvm_cli.export.precision import written
-from fastsvm_cli.export.radius import Radius, rounded_up
+from fastsvm_cli.export.rounding import Radius, rounded_up, written
 
 
 class Graph:

@@ -10,7 +10,7 @@ from fastsvm_cli.figures import style
 from fastsvm_cli.text.numbers import size_text
 
 if TYPE_CHECKING:
-    from fastsvm_cli.comparisons.proven_rows import ProvenRows
+    from fastsvm_cli.comparisons.norms import ProvenRows
 
 #: By degree; 0: not an expansion.
 _LINES = {

@@ -12,7 +12,7 @@ from fastsvm_cli.benchmarks.timing import Timed, interleave
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.figures import style
 from fastsvm_cli.methods.feature_space import FeatureSpace
-from fastsvm_cli.methods.reduce.problem import finish_seconds
+from fastsvm_cli.methods.reduce.placement import finish_seconds
 from fastsvm_cli.methods.reduce.reduction import compile_reduced_set
 from fastsvm_cli.models.base import ExactModel, Model
 from fastsvm_cli.prediction.pipeline import Predictor, predict

@@ -1,5 +1,6 @@
-"""The registry of compilation methods."""
+"""The registry of compilation methods, and reports of their progress."""
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -44,3 +45,16 @@ def reasons_against(model: "ExactModel") -> "list[tuple[str, str]]":
     if (why := refused_by_all(model)) is not None:
         return [("every method", why)]
     return [reason_against for each in methods() for reason_against in each.reasons_against(model)]
+
+
+#: Receives the share done, and text.
+Progress = Callable[..., None]
+
+
+def silent(share: float, words: str = "") -> None:
+    """Do nothing with a progress report."""
+
+
+def part_of(on_progress: Progress, begin: float, end: float, *words: str) -> Progress:
+    """Return on_progress from share `begin` to `end`."""
+    return lambda share: on_progress(begin + (end - begin) * share, *words)

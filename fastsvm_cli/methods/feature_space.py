@@ -1,6 +1,6 @@
-"""Rows as matrices, their kernel values, and decision functions as vectors of the kernel's feature space."""
+"""Rows as matrices, their kernel values and clusters; decision functions as vectors of the feature space."""
 
-from collections.abc import Callable
+import warnings
 from functools import cached_property
 from math import sqrt
 from typing import TypeAlias
@@ -12,6 +12,8 @@ from fastsvm_cli import _native
 from fastsvm_cli._native import Kernel
 from fastsvm_cli.bounds import LOST_PRODUCT, UNIT
 from fastsvm_cli.errors import ModelFormatError
+from fastsvm_cli.export.description import pair_coefficients
+from fastsvm_cli.methods import Progress, silent
 from fastsvm_cli.methods.parallel import over_blocks
 from fastsvm_cli.models.base import ExactModel
 
@@ -98,7 +100,7 @@ class FeatureSpace:
     Values at the support vectors take total_sv^2 kernel evaluations. A precomputed kernel has coefficients only.
     """
 
-    def __init__(self, model: ExactModel, on_progress: "Callable[[float], None] | None" = None):
+    def __init__(self, model: ExactModel, on_progress: Progress = silent):
         self.model, self.on_progress = model, on_progress
 
     @cached_property
@@ -107,11 +109,7 @@ class FeatureSpace:
         header, own = self.model.header, np.asarray(self.model.vectors.leading)
         if not header.classification:
             return own
-        of = np.repeat(np.arange(header.nr_class), header.nr_sv)
-        out = np.zeros((header.total_sv, header.pairs))
-        for pair, i, j in header.class_pairs:
-            out[of == i, pair] = own[of == i, j - 1]
-            out[of == j, pair] = own[of == j, i]
+        out = pair_coefficients(own, header.nr_sv, header.pairs).T.copy()
         out.flags.writeable = False
         return out
 
@@ -127,7 +125,7 @@ class FeatureSpace:
             mine = rows if size >= rows.rows else rows.select(list(range(part.start, part.stop)))
             evaluator.fast_values(mine, decisions)
             b[part], radius[part] = np.asarray(decisions.value), np.asarray(decisions.radius)
-            if self.on_progress and rows is model.vectors:
+            if rows is model.vectors:
                 self.on_progress(part.stop / rows.rows)
         if not (np.all(np.isfinite(b)) and np.all(np.isfinite(radius))):
             why = "a decision value at a support vector overflows, or no bound of its rounding is known: scale the data"
@@ -249,3 +247,82 @@ class PartialCholesky:
         self.diagonal = np.maximum(0.0, self.diagonal - column**2)
         self.diagonal[p] = 0.0
         return column
+
+
+ROUNDS = 30
+# For dense rows: rows times features, and rows times clusters.
+MEANS_DENSE_CELLS, _DISTANCES = 1 << 26, 1 << 27
+# Clusters times features: means are dense.
+CENTROIDS = 1 << 28
+# Limit of distances in memory.
+MEANS_BLOCK_CELLS = 1 << 24
+
+
+def clusters_of(vectors: _native.Chunk, k: int, path: str, on_progress: Progress = silent) -> "list[int]":
+    """Return every vector's cluster. Fixed seed: same model, same file."""
+    return k_means(near_origin(matrix(vectors)[0]), k, 0, path, on_progress)[1].tolist()
+
+
+@np.errstate(all="ignore")
+def k_means(x: Matrix, k: int, seed: int, path: str, on_progress: Progress = silent) -> "tuple[np.ndarray, np.ndarray]":
+    """Return (means (at most k, d), not finite for empty clusters; cluster per row (n))."""
+    n, d = x.shape
+    if not np.all(np.isfinite(row_norms(x))):
+        raise ModelFormatError(
+            path, "the squared norms of the support vectors overflow, they cannot be clustered: scale the data"
+        )
+    k = min(k, n)
+    if k * d > CENTROIDS:
+        raise ModelFormatError(
+            path,
+            f"{k} clusters of {d} features found, whose means take {8e-9 * k * d:.3g} GB, expected at most"
+            f" {8e-9 * CENTROIDS:.3g} GB",
+        )
+    # Division by a power of 2 is exact. Then no square overflows, and no significant one underflows.
+    largest = float(abs(x).max()) if x.size else 0.0
+    unit = 2.0 ** max(-1000.0, np.floor(np.log2(largest or 1.0)))
+    x = x / unit
+    if n * d > MEANS_DENSE_CELLS or n * k > _DISTANCES:
+        means, cluster = _sparse_means(scipy.sparse.csr_matrix(x), k, np.random.default_rng(seed), on_progress)
+    else:
+        means, cluster = _dense_means(x.toarray() if scipy.sparse.issparse(x) else x, k, seed, on_progress)
+    means *= unit
+    return means, cluster
+
+
+def _dense_means(x: np.ndarray, count: int, seed: int, on_progress: Progress) -> "tuple[np.ndarray, np.ndarray]":
+    from scipy.cluster.vq import kmeans2
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # empty clusters are allowed
+        # scipy takes no larger seed.
+        start = seed if seed < 2**32 else np.random.default_rng(seed)
+        means, cluster = kmeans2(x, count, iter=1, minit="++", seed=start)
+        for done in range(1, ROUNDS):
+            on_progress(done / ROUNDS)
+            means, cluster = kmeans2(x, means, iter=1, minit="matrix")
+    return means, cluster
+
+
+def _sparse_means(
+    x: scipy.sparse.csr_matrix,
+    count: int,
+    rng: np.random.Generator,
+    on_progress: Progress = silent,
+) -> "tuple[np.ndarray, np.ndarray]":
+    n = x.shape[0]
+    norms = row_norms(x)
+    means = x[rng.choice(n, count, replace=False)].toarray()
+    cluster = np.full(n, -1)
+    size = max(1, MEANS_BLOCK_CELLS // count)
+    for done in range(ROUNDS):
+        on_progress(done / ROUNDS)
+        before, cluster, squares = cluster, np.empty(n, int), np.einsum("ij,ij->i", means, means)
+        for at in range(0, n, size):
+            part = slice(at, at + size)
+            cluster[part] = np.argmin(norms[part, None] - 2 * (x[part] @ means.T) + squares, axis=1)
+        if np.array_equal(cluster, before):
+            break
+        for k in np.unique(cluster):
+            means[k] = np.asarray(x[cluster == k].mean(axis=0)).ravel()
+    return means, cluster

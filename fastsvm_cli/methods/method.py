@@ -1,11 +1,12 @@
-"""The interface of a compilation method, and a run of one."""
+"""The interface of a compilation method, and a run of one; commands/compile_run.py is that of a command."""
 
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from math import inf
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
-from fastsvm_cli.console.options import Option, Options, argument
+from fastsvm_cli.console.options import Option, Options, UsageError, argument
 from fastsvm_cli.errors import FileError, ModelFormatError, spelled
+from fastsvm_cli.methods import Progress, find, silent
 
 if TYPE_CHECKING:
     from fastsvm_cli._native import Chunk
@@ -16,8 +17,6 @@ if TYPE_CHECKING:
 
 #: gamma / gamma_MAX about the mean, up to which some models compile well by an expansion.
 FEW_TIMES = 6.0
-#: Receives the share done, and text.
-Progress = Callable[..., None]
 
 
 class MethodOptions(Options):
@@ -62,22 +61,10 @@ class MethodOptions(Options):
         return self.data_file
 
     def check_model(self, model: "ExactModel") -> None:
-        """Refuse options that conflict with the model."""
+        """Refuse options that conflict with the model, before data is read."""
 
     def check_size(self, size: int) -> None:
         """Refuse a compiled model of too many bytes."""
-
-
-class Compiled(Protocol):
-    """Result of a compilation."""
-
-    @property
-    def model(self) -> "Model":
-        """The compiled model."""
-
-    @property
-    def warning(self) -> "str | None":
-        """Why a target was missed, or a guarantee does not hold; or None."""
 
 
 class Made(NamedTuple):
@@ -241,17 +228,13 @@ class Method:
                 values[name] = record.read(keyword, value)
         return self.Options(frozenset(values), **{**self.Options.defaults(), **values, "model_file": model_file})
 
-    def check_model(self, model: "ExactModel", options: Any) -> None:
-        """Check model and options before data is read."""
-        options.check_model(model)
-
     def prepare(self, run: "Run") -> None:
         """Read range files and rows of a command."""
         run.read_range()
         run.read_rows(run.scaling)
 
-    def compile(self, run: "Run", progress: Progress) -> Compiled:
-        """Compile a model."""
+    def compile(self, run: "Run", progress: Progress) -> Any:
+        """Return `Made`, or an object with its attributes and others. warning: why a target or guarantee is missed."""
         raise NotImplementedError
 
     def written(self, run: "Run") -> "Model":
@@ -272,16 +255,58 @@ class Method:
         raise NotImplementedError
 
 
-def part_of(
-    on_progress: "Callable[..., None] | None", begin: float, end: float, *words: str
-) -> "Callable[[float], None] | None":
-    """Return on_progress from share `begin` to `end`."""
-    if on_progress is None:
-        return None
-    return lambda share: on_progress(begin + (end - begin) * share, *words)
-
-
 def require(path: str, reason_against: "str | None") -> None:
     """Raise ModelFormatError for a reason."""
     if reason_against is not None:
         raise ModelFormatError(path, reason_against)
+
+
+def read_source(model_file: str, warn: bool = True) -> SourceModel:
+    """Read a LIBSVM model, which must not be compiled."""
+    from fastsvm_cli.models import check_start, parse_libsvm
+    from fastsvm_cli.text.fingerprint import fingerprint
+    from fastsvm_cli.text.read_rows import read_bytes
+
+    text = read_bytes(model_file, lambda start: check_start(start, model_file))
+    return SourceModel(parse_libsvm(text, model_file, warn=warn), len(text), fingerprint(text))
+
+
+class CompiledModel(NamedTuple):
+    """A compiled model, read back from its text."""
+
+    model: "Model"
+    size: int
+    target: float  # the option, or 0
+    warning: "str | None"
+    of_rows: "tuple[str, ...]" = ()  # svm-scale's warnings
+
+
+def compile_source(
+    name: str, source: SourceModel, given: "dict[str, Any]", on_progress: Progress = silent
+) -> CompiledModel:
+    """Compile an exact model. `data`, of the options `given` by long name, may be a list of chunks.
+
+    An unknown option is a TypeError, a conflict a ValueError.
+    """
+    from fastsvm_cli.methods.parallel import threads_here
+
+    method, variant = find(name)
+    rows, given = None, dict(given)
+    if isinstance(given.get("data"), list):
+        rows, given["data"] = given["data"], "data"
+    try:
+        options = method.read_options(given, variant, source.model.path)
+        run = Run(method, options, source, rows)
+        with threads_here(options.threads or None):
+            run.check()
+            options.check_model(source.model)
+            if rows is None and given.get("data") is not None:
+                run.read_rows(None)
+            if run.rows is not None and not sum(chunk.rows for chunk in run.rows):
+                raise UsageError("data without a row found, expected some")
+            run.made = method.compile(run, on_progress)
+        _, model = run.text(run.made.model)
+    except UsageError as error:
+        raise ValueError(f"{method.name}: {error.format_message()}") from None
+    of_rows = tuple(line.removeprefix("Warning: ") for scaling in run.applied for line in scaling.warnings())
+    return CompiledModel(model, run.size, options.target or 0.0, run.made.warning, of_rows)

@@ -13,6 +13,7 @@ import fastsvm_cli
 import fastsvm_cli.dask as lazy
 from fastsvm_cli.cluster.scheduler import requiring_workers
 from fastsvm_cli.errors import FastsvmError
+from fastsvm_cli.methods import silent
 from fastsvm_cli.methods.approx import certificates as pair_sums
 from fastsvm_cli.methods.approx.certificates import PairSums, totals
 from fastsvm_cli.methods.approx.expansion import compile_maclaurin
@@ -78,7 +79,7 @@ def test_a_certificate_is_the_same_to_the_last_bit(folder, client, monkeypatch, 
 
     def noted(pairs, on_progress):
         requested.append((len(pairs.parts), pairs._sparse))
-        return inner(pairs, lambda share: (shares.append(share), on_progress and on_progress(share)))
+        return inner(pairs, lambda share: (shares.append(share), on_progress(share)))
 
     there = compile_maclaurin(exact, fingerprint="f" * 32, certify=True, add_up=noted).to_text()
     assert there == here and [kind for _, kind in requested] == [sparse]
@@ -90,7 +91,7 @@ def test_parts_add_up_in_any_hands(client):
     rng = np.random.default_rng(5)
     arrays = rng.standard_normal((20_000, 3)) / 4, rng.standard_normal(20_000), 0.5, 3, 7
     pairs, shares = PairSums(*arrays, sparse=False), []
-    parts, expected = pairs.parts, pairs.here(None)
+    parts, expected = pairs.parts, pairs.here(silent)
     assert len(parts) == 2 and parts.share(0) == 0 and parts.share(2) == 1 and 0.1 < parts.share(1) < 0.9
     backwards = {part: parts.sums(part) for part in (1, 0)}
     assert totals(backwards[part] for part in (0, 1)) == expected

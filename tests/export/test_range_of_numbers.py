@@ -13,8 +13,10 @@ from fastsvm_cli.export.c import Program
 from fastsvm_cli.export.check import compare
 from fastsvm_cli.export.description import describe
 from fastsvm_cli.export.onnx import model_of
-from fastsvm_cli.export.precision import tolerance
+from fastsvm_cli.export.rounding import longest_row, tolerance
 from fastsvm_cli.methods.approx.expansion import compile_maclaurin
+from fastsvm_cli.methods.border.borders import compile_border
+from fastsvm_cli.methods.reduce.reduction import compile_reduced_set
 from fastsvm_cli.models import parse_model
 from support.evaluation import reference
 from support.exporting import Library, chunk_of, compiled, graph_run, made_up, predicted, rows_for
@@ -160,3 +162,57 @@ def test_python_names_its_own_argument(tmp_path):
     (tmp_path / "model").write_bytes(with_words(made_up(1), gamma=1e39).to_text())
     with pytest.raises(fastsvm_cli.FastsvmError, match=r'precision="double"$'):
         fastsvm_cli.load(tmp_path / "model").export(tmp_path / "m.c")
+
+
+FAR = np.array([[2e38, -1e38, 1, 0, 0], [1e20, 0, -1e20, 0, 1], [0, 3e38, 3e38, 3e38, 3e38], [1e19, 2e19, 0, 0, 0]])
+
+
+@pytest.mark.parametrize("single", [True, False])
+def test_rows_of_any_length_have_the_kernel_value_0(tmp_path, single):
+    """A distance beyond the range is infinite, no difference of two infinities."""
+    rows = FAR if single else np.vstack([FAR, 1e200 * FAR[1:2], 1e269 * FAR])
+    exact = made_up(1)
+    models = [exact, made_up(2, classes=3), compile_reduced_set(exact, fingerprint="f", count=5).model]
+    models += [compile_maclaurin(exact, fingerprint="f", degree=3, certify=certify) for certify in (False, True)]
+    for at, model in enumerate(models):
+        description = describe(model, "m")
+        with np.errstate(all="ignore"):
+            labels, values, _ = predicted(model, chunk_of(rows))
+        assert longest_row(description, single) is None
+        program = Program(description, single=single, prefix=f"m{at}")
+        found, c = graph_run(description, single, rows), Library(program, tmp_path)
+        for answered, label in ((found["values"], found["label"]), (c.values(rows), c.predict(rows))):
+            assert np.allclose(answered, values, rtol=1e-5, atol=1e-6) and np.array_equal(label, labels)
+        if model.certified:
+            assert np.isinf(found["radius"]).all() or (abs(found["values"] - values) <= found["radius"]).all()
+
+
+@pytest.mark.parametrize("kernel", ["linear", "polynomial", "sigmoid", "expansion", "border"])
+def test_rows_up_to_the_stated_length_do_not_overflow(tmp_path, kernel):
+    model = made_up(3, kernel={"expansion": "polynomial", "border": "rbf"}.get(kernel, kernel))
+    if kernel == "expansion":
+        model = compile_maclaurin(model, fingerprint="f")
+    if kernel == "border":
+        model = compile_border(model, fingerprint="f").model
+    description = describe(model, "m")
+    length = longest_row(description, True)
+    assert length >= 1e9 and longest_row(description, False) is None
+    directions = rows_for(4, description.inputs, full=1.0).astype(float)
+    rows = length * directions / np.sqrt((directions**2).sum(axis=1))[:, None]
+    program = Program(description, single=True, prefix="m")
+    assert f"beyond {length:g} may overflow" in program.header()
+    marks = {each.key: each.value for each in model_of(description, True).metadata_props}
+    assert float(marks["fastsvm.longest_row"]) == length
+    _, values, _ = predicted(model, chunk_of(rows))
+    for answered in (graph_run(description, True, rows)["values"], Library(program, tmp_path).values(rows)):
+        assert np.isfinite(answered).all()
+        if kernel != "border":  # which sample is nearest depends on rounding, in double precision, too
+            assert (abs(answered - values) <= 1e-4 * abs(values).max()).all()
+
+
+def test_the_comparison_shows_values_that_are_no_numbers():
+    model, rows = made_up(1), rows_for(1, 5)
+    shown = compare(
+        model, describe(model, "m"), True, lambda chunk: (np.zeros(40), np.full((40, 1), np.nan)), [chunk_of(rows)]
+    )
+    assert shown.largest == np.inf

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from fastsvm_cli import _native
-from fastsvm_cli.comparisons.proven_rows import ProvenRows
+from fastsvm_cli.comparisons.norms import ProvenRows
 from fastsvm_cli.figures.bound import Proven, draw
 from fastsvm_cli.figures.style import content
 from fastsvm_cli.methods.approx import grade as by_degree_file

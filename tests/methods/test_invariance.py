@@ -8,10 +8,9 @@ import pytest
 
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.methods.approx.expansion import compile_maclaurin
-from fastsvm_cli.methods.border.signed_distance import compile_border
-from fastsvm_cli.methods.clusters import clusters_of
-from fastsvm_cli.methods.order.geometry import compile_geometry
-from fastsvm_cli.methods.order.triangle import compile_triangle
+from fastsvm_cli.methods.border.borders import compile_border
+from fastsvm_cli.methods.feature_space import clusters_of
+from fastsvm_cli.methods.order.orders import compile_geometry, compile_triangle
 from fastsvm_cli.methods.reduce import reduction as reduced_set
 from fastsvm_cli.methods.reduce.reduction import compile_reduced_set
 from fastsvm_cli.models import parse_model

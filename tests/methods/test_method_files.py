@@ -4,7 +4,7 @@ files."""
 import numpy as np
 import pytest
 
-from fastsvm_cli.methods.border.density import compile_density
+from fastsvm_cli.methods.border.borders import compile_density
 from fastsvm_cli.models import parse_model
 from support.checksums import line_with_checksum, with_checksum
 from support.damage import made_good

@@ -5,9 +5,8 @@ import numpy as np
 import pytest
 
 from fastsvm_cli.errors import ModelFormatError
-from fastsvm_cli.methods import clusters
-from fastsvm_cli.methods.clusters import clusters_of, k_means
-from fastsvm_cli.methods.feature_space import matrix
+from fastsvm_cli.methods import feature_space
+from fastsvm_cli.methods.feature_space import clusters_of, k_means, matrix
 from fastsvm_cli.models import load_model
 from support.evaluation import parse
 from support.oracles import random_machine
@@ -52,25 +51,25 @@ def test_groups_far_apart_are_found():
 
 def test_sparse_clustering_in_blocks_is_the_same(monkeypatch):
     rows = as_rows(np.random.default_rng(3).standard_normal((90, 6)))
-    monkeypatch.setattr(clusters, "DENSE_CELLS", 0)
+    monkeypatch.setattr(feature_space, "MEANS_DENSE_CELLS", 0)
     whole = clusters_of(parse(rows), 5, "m")
-    monkeypatch.setattr(clusters, "BLOCK_CELLS", 35)  # blocks of 7 rows
+    monkeypatch.setattr(feature_space, "MEANS_BLOCK_CELLS", 35)  # blocks of 7 rows
     assert clusters_of(parse(rows), 5, "m") == whole and len(set(whole)) == 5
 
 
-@pytest.mark.parametrize("cells", [0, clusters.DENSE_CELLS], ids=["sparse", "dense"])
+@pytest.mark.parametrize("cells", [0, feature_space.MEANS_DENSE_CELLS], ids=["sparse", "dense"])
 def test_every_row_is_nearest_to_the_mean_of_its_own_cluster(monkeypatch, cells):
     """k-means comes to rest there."""
     x = np.random.default_rng(4).standard_normal((80, 3))
-    monkeypatch.setattr(clusters, "DENSE_CELLS", cells)
-    monkeypatch.setattr(clusters, "ROUNDS", 100)
+    monkeypatch.setattr(feature_space, "MEANS_DENSE_CELLS", cells)
+    monkeypatch.setattr(feature_space, "ROUNDS", 100)
     means, cluster = k_means(matrix(parse(as_rows(x)))[0], 6, 0, "m")
     np.testing.assert_allclose(means, [x[cluster == c].mean(axis=0) for c in range(6)], atol=1e-12)
     assert np.array_equal(((x[:, None] - means) ** 2).sum(axis=2).argmin(axis=1), cluster)
 
 
 def test_means_of_too_many_numbers_are_refused(monkeypatch, wide):
-    monkeypatch.setattr(clusters, "CENTROIDS", 1_000_000)
+    monkeypatch.setattr(feature_space, "CENTROIDS", 1_000_000)
     with pytest.raises(
         ModelFormatError,
         match=r"100 clusters of \d+ features found, whose means take \S+ GB, expected at most 0.008 GB",

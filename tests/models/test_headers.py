@@ -5,7 +5,7 @@ import re
 import pytest
 
 from fastsvm_cli.methods.approx.expansion import compile_maclaurin
-from fastsvm_cli.methods.order.triangle import compile_triangle
+from fastsvm_cli.methods.order.orders import compile_triangle
 from fastsvm_cli.models import parse_model
 from support.both_programs import alike, ours, theirs, theirs_337
 from support.evaluation import error_of

@@ -17,9 +17,9 @@ import fastsvm_cli
 from fastsvm_cli.cli import COMMANDS
 from fastsvm_cli.cli import fastsvm as group
 from fastsvm_cli.console.help_page import option_words
-from fastsvm_cli.methods import clusters, order
+from fastsvm_cli.methods import feature_space, order
 from fastsvm_cli.methods.border import samples
-from fastsvm_cli.methods.order import geometry
+from fastsvm_cli.methods.order import orders
 from fastsvm_cli.methods.reduce import placement
 from support import forked
 from support.pages import PAGES, anchors, blocks, command_lines, inline, links, prose, sections, stages
@@ -257,9 +257,9 @@ def test_limits_that_act_without_being_asked_for_are_told():
     iterations = signature(placement.kernel_means).parameters["iterations"].default
     cost = re.search(r"-t 0 -c (\d+)", getsource(order)).group(1)
     limits = {
-        ("order", "points"): [geometry.MOST_POINTS],
+        ("order", "points"): [orders.MOST_POINTS],
         ("order", "fold"): [f"C = {cost}"],
-        ("order", "lists"): [f"k-means, {clusters.ROUNDS} rounds"],
+        ("order", "lists"): [f"k-means, {feature_space.ROUNDS} rounds"],
         ("reduce", "init"): [f"{iterations} rounds", placement.CLUSTERED],
         ("border", "data_file"): [samples.HELD_OUT, samples.CLOUD_ROWS, f"{features} features"],
         ("border", "sampling"): [samples.NEAREST_ROWS],

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from fastsvm_cli.methods.border.signed_distance import compile_border
+from fastsvm_cli.methods.border.borders import compile_border
 from fastsvm_cli.models import parse_model
 from support import oracles
 from support.oracles import BorderFile, data_text, random_machine, random_rows

@@ -8,9 +8,7 @@ import numpy as np
 
 from fastsvm_cli import _native
 from fastsvm_cli._native import SVM_TYPES, Kernel
-from fastsvm_cli.methods.order.geometry import compile_geometry
-from fastsvm_cli.methods.order.precomputed import with_vectors
-from fastsvm_cli.methods.order.triangle import compile_triangle
+from fastsvm_cli.methods.order.orders import compile_geometry, compile_triangle, with_vectors
 from fastsvm_cli.models import parse_model
 from fastsvm_cli.models.base import Model
 from support import in_process, oracles, reducing

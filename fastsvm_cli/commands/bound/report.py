@@ -12,8 +12,7 @@ import numpy as np
 
 from fastsvm_cli import __version__, _native
 from fastsvm_cli.bounds import gamma_max, squared_norm_limit
-from fastsvm_cli.comparisons.norms import Mean, largest, squared_distances
-from fastsvm_cli.comparisons.proven_rows import ProvenRows
+from fastsvm_cli.comparisons.norms import Mean, ProvenRows, largest, squared_distances
 from fastsvm_cli.console.files import read_scale_file
 from fastsvm_cli.console.progress import Progress
 from fastsvm_cli.errors import FileError, ModelFormatError

@@ -5,11 +5,13 @@ from typing import TYPE_CHECKING
 from fastsvm_cli.console import options as shared
 from fastsvm_cli.console.options import LIMIT, POSITIVE, Choice, Integer, UsageError, option
 from fastsvm_cli.errors import spelled
-from fastsvm_cli.methods.method import Attempt, Made, Method, MethodOptions, Progress, Run, Search, Setting
+from fastsvm_cli.methods import Progress
+from fastsvm_cli.methods.method import Attempt, Made, Method, MethodOptions, Run, Search, Setting
 
 if TYPE_CHECKING:
     from fastsvm_cli.models.base import ExactModel, Model
 
+CENTERS = ("mean", "origin", "pair")
 # Numbers of centers that a search tries.
 _CENTERS = (4, 16, 64)
 # Products per second of a compilation; most products in the time of an entry of a support vector.
@@ -26,7 +28,7 @@ class ApproxOptions(MethodOptions):
         "--center",
         "Center of an RBF expansion: the mean of the support vectors, the origin (as in the paper), or the mean of"
         " each pair of classes (more accurate, but larger).",
-        Choice(["mean", "origin", "pair"]),
+        Choice(CENTERS),
         shown="mean",
         group="Accuracy",
     )
@@ -192,8 +194,7 @@ class Approx(Method):
         """Look for the least degree with one center, then the fewest centers, then proven labels."""
         import fastsvm_cli.methods.approx.certificates as certificates
         from fastsvm_cli._native import MAX_DEGREE, used_indices
-        from fastsvm_cli.methods.approx.costs import certify_seconds, coefficient_count, file_bytes
-        from fastsvm_cli.methods.approx.expansion import own_degree
+        from fastsvm_cli.methods.approx.expansion import certify_seconds, coefficient_count, file_bytes, own_degree
         from fastsvm_cli.text.numbers import size_text
 
         header, vectors, features = model.header, model.vectors, len(used_indices(model.vectors))

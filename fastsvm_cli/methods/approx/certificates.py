@@ -1,8 +1,6 @@
 """Certificates of Maclaurin models (bounds.py), on any processes."""
 
 from collections.abc import Callable, Iterable, Sequence
-from itertools import combinations_with_replacement
-from math import factorial
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +9,8 @@ import scipy.sparse
 
 from fastsvm_cli import _native, bounds
 from fastsvm_cli._native import Certificate, Header
-from fastsvm_cli.methods.approx.costs import packed_size
+from fastsvm_cli.export.description import orderings
+from fastsvm_cli.methods import Progress
 from fastsvm_cli.methods.feature_space import row_norms
 from fastsvm_cli.methods.parallel import threads_here
 from fastsvm_cli.models.base import ExactModel
@@ -38,14 +37,13 @@ class PairSums:
                 self._parts = make(*self._arrays)
             return self._parts
 
-    def here(self, on_progress: "Callable[[float], None] | None") -> "list[float]":
+    def here(self, on_progress: Progress) -> "list[float]":
         """Return the totals, computed by this process."""
         *_, first, last = self._arrays
         found = [[0.0] * (last - first + 2)]
         for part in range(len(self.parts)):
             found.append(self.parts.sums(part))
-            if on_progress is not None:
-                on_progress(self.parts.share(part + 1))
+            on_progress(self.parts.share(part + 1))
         return totals(found)
 
     def __getstate__(self) -> "tuple[tuple[Any, ...], bool]":
@@ -59,7 +57,7 @@ class PairSums:
 
 
 #: Returns totals; reports the share done.
-AddUp = Callable[[PairSums, "Callable[[float], None] | None"], "list[float]"]
+AddUp = Callable[[PairSums, Progress], "list[float]"]
 
 
 def totals(sums: "Iterable[list[float]]") -> "list[float]":
@@ -107,7 +105,7 @@ def certificate(
     total: "Sequence[float]",
     stored: "Sequence[float]",
     rank: int,
-    on_progress: "Callable[[float], None] | None",
+    on_progress: Progress,
     add_up: "AddUp | None" = None,
 ) -> Certificate:
     """Certify one expansion of sparse x (n, d), coefficients a (n), about `point` (d).
@@ -133,14 +131,13 @@ def certificate(
         with np.errstate(over="ignore", invalid="ignore", under="ignore"):
             return float(np.where(damped > 0, damped * lengths**k, 0.0).sum())
 
-    squared = rounding * rounding * _orderings(d, degree)[: len(rounding)]
     error, at = [], 0
     for k, factor in enumerate(factors):
-        size = packed_size(k, d)
-        # Nearly 0 for a compressed M: its loss is bounded separately.
-        rounded = bounds.length(float(squared[at : at + size].sum()), size)
+        times = orderings(k, d)
+        part = rounding[at : at + len(times)]  # none of a compressed M: its loss is bounded separately
+        at += len(times)
+        rounded = bounds.length(float((part * part * times[: len(part)]).sum()), len(times))
         error.append(rounded + bounds.coefficient_error(k, factor, moment(k, norms), n, d, largest_exponent))
-        at += size
     truncation = []
     if gaussian:
         last = certified_degree(degree, True)
@@ -174,7 +171,7 @@ def degree_norms(
     gamma: float,
     first: int,
     last: int,
-    on_progress: "Callable[[float], None] | None",
+    on_progress: Progress,
     add_up: "AddUp | None" = None,
 ) -> "tuple[list[float], np.ndarray]":
     """Return the computed squares W_first^2 to W_last^2 and W_{>last}^2, and the lengths r (n) of B43."""
@@ -209,29 +206,6 @@ def _is_sparse(counts: np.ndarray, n: int) -> bool:
     return ENTRY_COST * shared < len(counts)
 
 
-def _orderings(d: int, degree: int) -> np.ndarray:
-    counts = []
-    for k in range(degree + 1):
-        if k == 2:
-            counts.append(np.where(np.equal(*np.triu_indices(d)), 1.0, 2.0))
-        elif k < 2:
-            counts.append(np.ones(packed_size(k, d)))
-        else:
-            counts.append(_tensor_orderings(d, k))
-    return np.concatenate(counts)
-
-
-def _tensor_orderings(d: int, k: int) -> np.ndarray:
-    indices = np.fromiter((i for entry in combinations_with_replacement(range(d), k) for i in entry), np.int32).reshape(
-        -1, k
-    )
-    orderings, run = np.full(len(indices), float(factorial(k))), np.ones(len(indices))
-    for at in range(1, k):
-        run = np.where(indices[:, at] == indices[:, at - 1], run + 1, 1.0)
-        orderings /= run
-    return orderings
-
-
 #: Tasks per thread, to end at about the same time.
 _TASKS_EACH = 20
 #: Maximum parts, of a second each, per task: the loss if a worker dies.
@@ -245,7 +219,7 @@ def over(client: "Client") -> AddUp:
     """
     from fastsvm_cli.cluster.scheduler import requiring_workers
 
-    def add_up(pairs: PairSums, on_progress: "Callable[[float], None] | None") -> "list[float]":
+    def add_up(pairs: PairSums, on_progress: Progress) -> "list[float]":
         count = len(pairs.parts)
         with requiring_workers(client) as threads:
             size = max(1, min(count // (_TASKS_EACH * threads), _MOST_PARTS))
@@ -262,7 +236,7 @@ def _in_order(
     tasks: "list[Any]",
     slices: "list[tuple[int, int]]",
     pairs: PairSums,
-    on_progress: "Callable[[float], None] | None",
+    on_progress: Progress,
 ) -> "list[list[list[float]]]":
     from distributed import as_completed
 
@@ -275,8 +249,7 @@ def _in_order(
             number = at[task.key]
             found[number] = task.result()  # raises the task's error
             share += work(slices[number])
-            if on_progress is not None:
-                on_progress(min(share, 1.0))
+            on_progress(min(share, 1.0))
     finally:
         client.cancel(tasks)
     return [found[number] for number in range(len(tasks))]

@@ -5,7 +5,6 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from fastsvm_cli import bounds
-from fastsvm_cli.methods.approx.costs import coefficient_count, compressed_count
 
 _LEAST_SIZE = 200  # below, all eigenvalues are faster
 _FEW = 10  # Lanczos is faster for at most one eigenvalue in this many
@@ -95,7 +94,8 @@ def _spectral_norm(R: np.ndarray) -> float:
 
 
 def _no_fewer(rank: int, d: int) -> bool:
-    return compressed_count(d, rank) >= coefficient_count(d, 2)
+    # rank (1 + d) coefficients instead of d (d + 1) / 2
+    return 2 * rank >= d
 
 
 def _largest(

@@ -1,22 +1,21 @@
 """Maclaurin expansion (Claesen, De Smet, Suykens, De Moor, section 3). Imports numpy only where needed: it is slow."""
 
 from array import array
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from math import comb, factorial, isfinite
 from typing import TYPE_CHECKING
 
 from fastsvm_cli import _native
 from fastsvm_cli._native import MAX_DEGREE, Center, Certificate, Expansion, Header, MaclaurinFile
 from fastsvm_cli.errors import ModelFormatError, spelled
-from fastsvm_cli.methods.approx.costs import coefficient_count, compressed_count
-from fastsvm_cli.methods.method import part_of, require
+from fastsvm_cli.methods import Progress, part_of, silent
+from fastsvm_cli.methods.method import require
 from fastsvm_cli.models.base import ExactModel, Model
 from fastsvm_cli.models.centers import center_point
 
 if TYPE_CHECKING:
     from fastsvm_cli.methods.approx.certificates import AddUp
 
-CENTERS = ("mean", "origin", "pair")
 FORMED = 1 << 28  # numbers in memory during compression
 
 
@@ -55,7 +54,7 @@ def compile_maclaurin(
     rank: "int | None" = None,
     tolerance: "float | None" = None,
     max_bytes: float = float("inf"),
-    on_progress: "Callable[[float], None] | None" = None,
+    on_progress: Progress = silent,
     add_up: "AddUp | None" = None,
 ) -> Model:
     """Expand every decision function to `degree` (1 to 4; default 2, or a finite kernel's own).
@@ -105,8 +104,7 @@ def compile_maclaurin(
             shown = part_of(on_progress, done / work, (done + one.work(len(mine))) / work)
             expansions.append(one.expand(pair, number, mine, a, centers[-1], shown))
             done += one.work(len(mine))
-            if on_progress:
-                on_progress(done / work)
+            on_progress(done / work)
     starts = vectors.indptr
     file = MaclaurinFile(
         header,
@@ -187,7 +185,7 @@ class _OneExpansion:
         rows: "list[int]",
         a: "list[float]",
         center: Center,
-        on_progress: "Callable[[float], None] | None",
+        on_progress: Progress,
     ) -> Expansion:
         header, path = self._model.header, self._model.path
         gamma = header.gamma if self._gaussian else 0.0
@@ -280,7 +278,7 @@ def _about_centers(
     center: "str | None",
     clusters: int,
     path: str,
-    on_progress: "Callable[[float], None] | None",
+    on_progress: Progress,
 ) -> "Iterator[tuple[array[float], list[tuple[int, list[int], list[float]]]]]":
     # (center, [(pair, rows, coefficients)])
     everything = range(vectors.rows)
@@ -288,7 +286,7 @@ def _about_centers(
         for p, (rows, a) in enumerate(functions):
             yield _mean(vectors, features, rows), [(p, rows, a)]
     elif clusters > 1 and vectors.rows and features:
-        from fastsvm_cli.methods.clusters import clusters_of
+        from fastsvm_cli.methods.feature_space import clusters_of
 
         cluster = clusters_of(vectors, clusters, path, on_progress)
         for k in sorted(set(cluster)):
@@ -309,3 +307,27 @@ def _about_centers(
 
 def _mean(vectors: _native.Chunk, features: "list[int]", rows: "list[int]") -> "array[float]":
     return array("d", center_point(*_native.column_ranges(vectors, features, rows)))
+
+
+_NUMBER_BYTES = 11  # per coefficient in a file
+_CERTIFY_OPERATIONS = 2e9  # per second
+
+
+def coefficient_count(d: int, degree: int) -> int:
+    """Return the coefficients of a polynomial of d variables."""
+    return comb(d + degree, degree)
+
+
+def compressed_count(d: int, rank: int) -> int:
+    """Return the coefficients of degree 2 with a matrix of this rank."""
+    return 1 + d + rank * (1 + d)
+
+
+def file_bytes(header: Header, features: int, degree: int, expansions: int = 1) -> int:
+    """Estimate the bytes of a compiled model's file. expansions: per decision function."""
+    return coefficient_count(features, degree) * header.pairs * expansions * _NUMBER_BYTES
+
+
+def certify_seconds(header: Header, features: int) -> float:
+    """Estimate the seconds of a certificate."""
+    return header.total_sv**2 * features / 2 / _CERTIFY_OPERATIONS * max(1, header.nr_class - 1)

@@ -3,19 +3,25 @@
 scripts/measure_grades.py measures the thresholds.
 """
 
-from collections.abc import Callable
 from math import sqrt
 
 from fastsvm_cli import _native
 from fastsvm_cli._native import MAX_DEGREE
 from fastsvm_cli.bounds import gamma_max
-from fastsvm_cli.comparisons.agreement import LEAST_ROWS, Comparison, agreement, questionable_gain
+from fastsvm_cli.comparisons.agreement import LEAST_ROWS, Comparison, agreement, questionable_gain, spread
 from fastsvm_cli.comparisons.norms import Mean, largest, squared_distances
 from fastsvm_cli.errors import ModelFormatError
-from fastsvm_cli.methods.approx.costs import certify_seconds, coefficient_count, file_bytes
-from fastsvm_cli.methods.approx.expansion import compile_maclaurin, own_degree, reason_against
+from fastsvm_cli.methods import Progress, part_of, silent
+from fastsvm_cli.methods.approx.expansion import (
+    certify_seconds,
+    coefficient_count,
+    compile_maclaurin,
+    file_bytes,
+    own_degree,
+    reason_against,
+)
 from fastsvm_cli.methods.method import FEW_TIMES as FEW_TIMES
-from fastsvm_cli.methods.method import part_of, require
+from fastsvm_cli.methods.method import require
 from fastsvm_cli.models import parse_model
 from fastsvm_cli.models.base import ExactModel, Model
 from fastsvm_cli.text.fingerprint import fingerprint
@@ -32,7 +38,7 @@ class Expanded:
         self.degree, self.model, self.size, self.skipped = degree, model, size, skipped
 
 
-def by_degree(model: ExactModel, on_progress: "Callable[[float], None] | None" = None) -> "list[Expanded]":
+def by_degree(model: ExactModel, on_progress: Progress = silent) -> "list[Expanded]":
     """Return certified expansions of degrees 1 to 4 (finite kernels: their own), but for large and slow ones."""
     require(model.path, reason_against(model))
     header, features = model.header, len(_native.used_indices(model.vectors))
@@ -101,6 +107,4 @@ class Trial:
         if self.model is None or not rows.rows:
             return None
         most = int(max(LEAST_ROWS, _EVALUATE / max(1, len(self.source.vectors.indices))))
-        count = min(rows.rows, most, ROWS)
-        chosen = rows.select([at * rows.rows // count for at in range(count)])
-        return agreement(self.model, self.source, [chosen])
+        return agreement(self.model, self.source, [spread(rows, min(most, ROWS))])

@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Any
 from fastsvm_cli.console import options as shared
 from fastsvm_cli.console.options import POSITIVE, TARGET, Bandwidth, Choice, Integer, UsageError, option
 from fastsvm_cli.errors import spelled
-from fastsvm_cli.methods.method import Attempt, Made, Method, MethodOptions, Progress, Run, Search, Setting
+from fastsvm_cli.methods import Progress
+from fastsvm_cli.methods.method import Attempt, Made, Method, MethodOptions, Run, Search, Setting, require
 
 if TYPE_CHECKING:
     from fastsvm_cli.methods.border.samples import SampledBorder
@@ -113,12 +114,12 @@ class BorderOptions(MethodOptions):
             raise UsageError(f"--density writes no border: it does not go with {given}.")
 
     def check_model(self, model: "ExactModel") -> None:
-        """Refuse options that conflict with the model."""
-        from fastsvm_cli.methods.border.signed_distance import needs_rows
+        """Refuse a model without a border, and options that conflict with it."""
+        from fastsvm_cli.methods.border.borders import needs_rows, reason_against
 
+        require(self.model_file, reason_against(model))
         if self.raw and not (model.header.classification and model.header.has_probability):
             raise UsageError(f"{spelled('raw')} is for models with probabilities: others are sampled so without it.")
-
         if needs_rows(model) and self.data_file is None:
             raise UsageError(
                 f"a one-class model needs {spelled('data', 'TRAIN_FILE')}: its support vectors lie on one side of the"
@@ -145,14 +146,6 @@ class Border(Method):
     command_only = Method.command_only | {"bandwidth", "weight", "density"}  # these need no model
     Options = BorderOptions
 
-    def check_model(self, model: "ExactModel", options: BorderOptions) -> None:
-        """Refuse a model without a border, and options that conflict with it."""
-        from fastsvm_cli.methods.border.signed_distance import reason_against
-        from fastsvm_cli.methods.method import require
-
-        require(options.model_file, reason_against(model))
-        options.check_model(model)
-
     def prepare(self, run: Run) -> None:
         """Read rows, and a range file, which a density of fixed bandwidth includes."""
         run.read_range()
@@ -165,7 +158,7 @@ class Border(Method):
 
     def compile(self, run: Run, progress: Progress) -> "SampledBorder | Made":
         """Sample the border of a model or, with --bandwidth, of density estimates; or return these."""
-        from fastsvm_cli.methods.border import density, signed_distance
+        from fastsvm_cli.methods.border import borders
 
         options: BorderOptions = run.options
         how: dict[str, Any] = dict(
@@ -178,20 +171,20 @@ class Border(Method):
             on_progress=progress,
         )
         if options.of_model:
-            return signed_distance.compile_border(
+            return borders.compile_border(
                 run.exact, fingerprint=run.fingerprint, raw=options.raw, chunks=run.rows, **how
             )
         rows = run.rows or []
         estimate: dict[str, Any] = dict(
-            fingerprint=density.rows_fingerprint(rows), bandwidth=options.width, weight=options.weight or 0.0
+            fingerprint=borders.rows_fingerprint(rows), bandwidth=options.width, weight=options.weight or 0.0
         )
         if options.density:
-            return Made(density.compile_density(rows, options.model_file, folding=run.folding, **estimate))
-        return signed_distance.compile_density_border(rows, options.model_file, **estimate, **how)
+            return Made(borders.compile_density(rows, options.model_file, folding=run.folding, **estimate))
+        return borders.compile_density_border(rows, options.model_file, **estimate, **how)
 
     def reason_against(self, model: "ExactModel") -> "str | None":
         """Return why the model has no border, or None."""
-        from fastsvm_cli.methods.border.signed_distance import needs_rows, reason_against
+        from fastsvm_cli.methods.border.borders import needs_rows, reason_against
 
         why = "a one-class model found: its border lies between rows, --data"
         return reason_against(model) or (why if needs_rows(model) else None)

@@ -1,14 +1,14 @@
 """Border samples of all pairs: rows, a pair's draws, and as many samples as requested or as a target needs."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
 from fastsvm_cli import _native
 from fastsvm_cli._native import BorderFile, FoldedScaling, Header, Samples
+from fastsvm_cli.methods import Progress, part_of, silent
 from fastsvm_cli.methods.border.gradients import DecisionFunction, roots_between
 from fastsvm_cli.methods.feature_space import matrix, row_norms, squared_distances
-from fastsvm_cli.methods.method import part_of
 from fastsvm_cli.models.base import ExactModel, Model
 from fastsvm_cli.text.read_rows import select_rows
 
@@ -126,7 +126,7 @@ class Sampler:
         self._distance, self._value = np.full(len(x), np.inf), np.zeros(len(x))
         self.one_sided = self.exhausted = not (len(self._positive) and len(self._negative))
 
-    def grow(self, count: int, on_step: "Callable[[float], None] | None" = None) -> None:
+    def grow(self, count: int, on_step: Progress = silent) -> None:
         """Sample up to `count` points."""
         fruitless = 0
         while len(self.points) < count and not self.exhausted:
@@ -151,8 +151,7 @@ class Sampler:
             if 2 * added < needed:  # near rows are exhausted: draw any
                 self._near = 1
             self.exhausted = fruitless == _FRUITLESS
-            if on_step:
-                on_step(len(self.points) / count)
+            on_step(len(self.points) / count)
 
     def _draw(self, count: int) -> np.ndarray:
         half = (count + int(self._rng.integers(2))) // 2
@@ -228,7 +227,7 @@ class Sampling:
         local: int = 1,
         target: "float | None" = None,
         seed: int = 0,
-        on_progress: "Callable[[float, str], None] | None" = None,
+        on_progress: Progress = silent,
     ):
         self.count, self.tolerance, self.order, self.local, self.target = count, tolerance, sampling, local, target
         self.rng, self.on_progress = np.random.default_rng(seed), on_progress
@@ -310,8 +309,7 @@ def sample_border(
     def grow(most: int, shown: str = "") -> None:
         for at, sampler in enumerate(samplers):
             sampler.grow(most, part_of(on_progress, at / len(samplers), (at + 1) / len(samplers), shown))
-            if on_progress:
-                on_progress((at + 1) / len(samplers), shown)
+            on_progress((at + 1) / len(samplers), shown)
 
     def best(most: int) -> "tuple[int, Model]":
         tried = [

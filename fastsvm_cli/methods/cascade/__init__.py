@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING
 from fastsvm_cli.console import options as shared
 from fastsvm_cli.console.options import FRACTION, Count, UsageError, option
 from fastsvm_cli.errors import spelled
-from fastsvm_cli.methods.method import Attempt, Method, MethodOptions, Progress, Run, Search, Setting, require
+from fastsvm_cli.methods import Progress
+from fastsvm_cli.methods.method import Attempt, Method, MethodOptions, Run, Search, Setting, require
 
 if TYPE_CHECKING:
     from fastsvm_cli.methods.cascade.calibration import Calibration
@@ -59,6 +60,10 @@ class CascadeOptions(MethodOptions):
         if self.data_file is None:
             raise UsageError(f"cascade needs rows to calibrate on: {spelled('data', 'ROWS')}.")
 
+    def check_model(self, model: "ExactModel") -> None:
+        """Refuse a model without a cascade."""
+        require(model.path, METHOD.reason_against(model))
+
 
 class Cascade(Method):
     """Calibrated stages before the exact model (Cossalter et al., 2011; Angelopoulos et al., 2021)."""
@@ -68,10 +73,6 @@ class Cascade(Method):
     better = "a smaller budget"
     Options = CascadeOptions
     command_only = Method.command_only | {"unlabelled"}
-
-    def check_model(self, model: "ExactModel", options: CascadeOptions) -> None:
-        """Refuse a model without a cascade."""
-        require(model.path, self.reason_against(model))
 
     def compile(self, run: Run, progress: Progress) -> "Calibration":
         """Fit stages, and calibrate them on rows."""
@@ -107,7 +108,7 @@ class Cascade(Method):
 
     def search(self, model: "ExactModel", setting: Setting) -> Search:
         """Try two budgets, calibrated on the rows, that these can show."""
-        from fastsvm_cli.comparisons.guarantee import rows_needed
+        from fastsvm_cli.comparisons.budget import rows_needed
 
         classes = {"each_class": True} if setting.budget.each_class else {}
         for part in _BUDGETS:

@@ -1,15 +1,14 @@
 """Choice and calibration of stages on rows."""
 
-from collections.abc import Callable
 from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
 
 from fastsvm_cli import _native
-from fastsvm_cli.comparisons.guarantee import last_within, most_differing, rows_needed
-from fastsvm_cli.comparisons.sampled import upper_bound
+from fastsvm_cli.comparisons.budget import last_within, most_differing, rows_needed, upper_bound
 from fastsvm_cli.errors import FileError, ModelFormatError, spelled
+from fastsvm_cli.methods import Progress, part_of, silent
 from fastsvm_cli.methods.cascade.stages import Candidates, StageCosts, fit_stages, gain_of
 from fastsvm_cli.methods.reduce.target import among
 from fastsvm_cli.models.base import LABELS, ExactModel, Model
@@ -49,20 +48,19 @@ def calibrate(
     job: int,
     each_class: bool = False,
     seed: int = 0,
-    on_progress: "Callable[..., None] | None" = None,
+    on_progress: Progress = silent,
 ) -> Calibration:
     """Return the cascade of least measured time, if it is faster than the exact model.
 
     job: rows predicted by one reading of the model.
     """
-    progress = on_progress or (lambda share, words="": None)
     rng = np.random.default_rng(seed)
     needed = rows_needed(budget, confidence)
     fitted, held_out, tested = _parts(rows, budget, confidence, each_class, rng)
     if tested.rows < needed or fitted.rows < 1:
         raise FileError(path, _too_few(rows.rows, budget, confidence))
-    candidates = fit_stages(model, fitted, held_out, path, rng, lambda share: progress(0.7 * share, "fitting stages"))
-    progress(0.7, "choosing stages")
+    candidates = fit_stages(model, fitted, held_out, path, rng, part_of(on_progress, 0.0, 0.7, "fitting stages"))
+    on_progress(0.7, "choosing stages")
     if not candidates.stages:
         raise ModelFormatError(model.path, _nothing_faster(job))
 
@@ -86,7 +84,7 @@ def calibrate(
     trial = _Answers(model, left, candidates, everything, held_out)
     costs = StageCosts(model, left, candidates, held_out, trial.margins[-1], job)
     chosen = _choose(candidates, costs, trial, budget)
-    progress(0.8, "testing")
+    on_progress(0.8, "testing")
     answers = _Answers(model, left, candidates, everything, tested)
     counted = answers.rows_by_class if each_class else [tested.rows]
     _require_rows(path, model, counted, needed, each_class)
@@ -99,7 +97,7 @@ def calibrate(
     for stage in stages:
         stage.threshold = float(THRESHOLDS[at])
     file = file_of(stages, tested=tested.rows, differing=taken.differing)
-    progress(0.9, "timing")
+    on_progress(0.9, "timing")
     gain = gain_of(model, Model(file, model.path), taken.reached, tested, job)
     if gain * _WORTH < 1:
         raise ModelFormatError(model.path, _nothing_faster(job))

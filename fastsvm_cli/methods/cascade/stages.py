@@ -16,7 +16,9 @@ from scipy.linalg import cho_factor, cho_solve, solve_triangular
 
 from fastsvm_cli import _native
 from fastsvm_cli.errors import FileError, ModelFormatError
-from fastsvm_cli.methods.approx.costs import coefficient_count, packed_size
+from fastsvm_cli.export.description import monomials, orderings
+from fastsvm_cli.methods import Progress, silent
+from fastsvm_cli.methods.approx.expansion import coefficient_count
 from fastsvm_cli.methods.feature_space import matrix
 from fastsvm_cli.methods.parallel import threads_here
 from fastsvm_cli.models import parse_model
@@ -165,7 +167,7 @@ def fit_stages(
     held_out: _native.Chunk,
     path: str,
     rng: np.random.Generator,
-    on_progress: "Callable[[float], None] | None" = None,
+    on_progress: Progress = silent,
 ) -> Candidates:
     """Return candidates fitted at `rows`, without far outliers, and at the support vectors.
 
@@ -176,13 +178,12 @@ def fit_stages(
     longest = max(max(each.squared_norms, default=0.0) for each in (rows, held_out))
     out = Candidates([], points.features, points.center, longest)
     errors = _Errors(model, held_out)
-    progress = on_progress or (lambda share: None)
     for degree, weights, scale in _polynomials(points, errors):
         _add(out, points, degree, weights / scale, 0)
-    progress(0.3)
+    on_progress(0.3)
     candidates = _Candidates(model, points, rng)
     if candidates.which:
-        _add_vectors(out, points, candidates, errors, progress)
+        _add_vectors(out, points, candidates, errors, on_progress)
     return out
 
 
@@ -215,14 +216,14 @@ def _add_vectors(
     points: "_Points",
     candidates: "_Candidates",
     errors: "_Errors",
-    progress: "Callable[[float], None]",
+    on_progress: Progress,
 ) -> None:
     basis = candidates.basis(points.basis(points.linear))
     gram, product = points.normal_equations(basis)
-    progress(0.6)
+    on_progress(0.6)
     terms = coefficient_count(len(points.features), points.linear)
     pursuit = _Pursuit(gram, product, terms, max(size for size in SIZES if size <= len(candidates.which)))
-    progress(0.8)
+    on_progress(0.8)
     order, forced = pursuit.order, pursuit.forced
     out.chosen = [candidates.which[at - terms] for at in order[forced:]]
     sizes = [size for size in SIZES if forced + size <= len(order)]
@@ -313,6 +314,7 @@ class _Points:
 
     def basis(self, degree: int) -> Basis:
         features = np.array(self.features)
+        products = [monomials(k, len(features)) for k in range(1, degree + 1)]
 
         def blocks(rows: _native.Chunk) -> "Iterator[np.ndarray]":
             for at in range(0, rows.rows, _STEP):
@@ -320,9 +322,7 @@ class _Points:
                 levels = [np.ones((some.rows, 1))]
                 if degree:
                     u = (matrix(some, features)[0].toarray() - self.center) / self.spread
-                    levels.append(u)
-                    for _ in range(2, degree + 1):
-                        levels.append(_next_level(u, levels[-1]))
+                    levels += [_level(u, each) for each in products]
                 yield np.hstack(levels)
 
         return blocks
@@ -333,8 +333,7 @@ class _Points:
         scale = [np.ones(1)]
         inverse = (1 / self.spread)[None]
         for k in range(1, degree + 1):
-            level = inverse if k == 1 else _next_level(inverse, level)  # type: ignore[has-type]  # noqa: F821
-            scale.append(level.ravel() / _orderings(d, k))
+            scale.append(_level(inverse, monomials(k, d)).ravel() / orderings(k, d))
         return np.ascontiguousarray((weights * np.concatenate(scale)[:, None]).T)
 
     def normal_equations(self, basis: Basis) -> "tuple[np.ndarray, np.ndarray]":
@@ -438,30 +437,9 @@ def _sample(rows: _native.Chunk, most: int, rng: np.random.Generator) -> _native
     return rows.select(sorted(rng.choice(rows.rows, most, replace=False).tolist()))
 
 
-def _next_level(u: np.ndarray, level: np.ndarray) -> np.ndarray:
-    # Monomials of the next degree: u_j times those of columns j, j + 1, ...
-    d = u.shape[1]
-    starts = _starts(d, level.shape[1])
-    return np.hstack([u[:, [j]] * level[:, starts[j] :] for j in range(d)])
-
-
-def _starts(d: int, size: int) -> "list[int]":
-    # Where monomials without columns below j begin in a packed level
-    degree = next(k for k in range(1, 4) if packed_size(k, d) == size)
-    return [size - packed_size(degree, d - j) for j in range(d)]
-
-
-def _orderings(d: int, degree: int) -> np.ndarray:
-    from math import factorial
-
-    if degree == 1:
-        return np.ones(d)
-    from itertools import combinations_with_replacement
-
-    indices = np.array(list(combinations_with_replacement(range(d), degree)))
-    out = np.full(len(indices), float(factorial(degree)))
-    run = np.ones(len(indices))
-    for k in range(1, degree):
-        run = np.where(indices[:, k] == indices[:, k - 1], run + 1, 1)
-        out /= run
+def _level(u: np.ndarray, products: np.ndarray) -> np.ndarray:
+    # Products of columns of u: (n, products)
+    out = u[:, products[:, -1]]
+    for at in range(products.shape[1] - 2, -1, -1):
+        out = u[:, products[:, at]] * out
     return out

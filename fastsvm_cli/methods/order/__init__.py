@@ -8,7 +8,8 @@ from fastsvm_cli.console import options as shared
 from fastsvm_cli.console.files import read_scale_file, refuse_twice
 from fastsvm_cli.console.options import POSITIVE, Choice, Integer, UsageError, option
 from fastsvm_cli.errors import spelled
-from fastsvm_cli.methods.method import Attempt, Made, Method, MethodOptions, Progress, Run, Search, Setting
+from fastsvm_cli.methods import Progress
+from fastsvm_cli.methods.method import Attempt, Made, Method, MethodOptions, Run, Search, Setting
 
 if TYPE_CHECKING:
     from fastsvm_cli._native import Kernel
@@ -207,29 +208,27 @@ class Order(Method):
 
     def reasons_against(self, model: "ExactModel") -> "list[tuple[str, str]]":
         """Return (command, reason) for every variant that refuses the model."""
-        whys = [(Attempt(self.name, {"method": order}).name, _reason_against(order, model)) for order in ORDERS]
+        from fastsvm_cli.methods.order.orders import reason_against
+
+        whys = [(Attempt(self.name, {"method": order}).name, reason_against(model, order)) for order in ORDERS]
         return [(command, why) for command, why in whys if why is not None]
 
     def search(self, model: "ExactModel", setting: Setting) -> Search:
         """Try each method that takes the model. Both change no label."""
+        from fastsvm_cli.methods.order.orders import reason_against
+
         for order in ORDERS:
-            if _reason_against(order, model) is None:
+            if reason_against(model, order) is None:
                 yield Attempt(self.name, {"method": order}, rank=4 if setting.promising else 6)
 
 
 METHOD = Order()
 
 
-def _reason_against(order: str, model: "ExactModel") -> "str | None":
-    from importlib import import_module
-
-    return import_module(f"fastsvm_cli.methods.order.{order}").reason_against(model)
-
-
 def _with_own_kernel(model: "ExactModel", options: OrderOptions, scaling: "Scaling | None") -> "ExactModel":
     if options.own_kernel is None:
         return model
-    from fastsvm_cli.methods.order.precomputed import looks_untrained, with_vectors
+    from fastsvm_cli.methods.order.orders import looks_untrained, with_vectors
     from fastsvm_cli.text.read_rows import read_chunks
 
     assert options.vectors_file is not None  # it goes with --kernel
@@ -248,12 +247,12 @@ def _ordered(
     model: "ExactModel", fingerprint: str, options: OrderOptions, progress: Progress, scaling: "Scaling | None"
 ) -> "Model":
     if options.method == "triangle":
-        from fastsvm_cli.methods.order.triangle import compile_triangle
+        from fastsvm_cli.methods.order.orders import compile_triangle
 
         return compile_triangle(
             model, fingerprint=fingerprint, lists=options.lists, seed=options.seed, on_progress=progress
         )
-    from fastsvm_cli.methods.order.geometry import compile_geometry, folded_vectors
+    from fastsvm_cli.methods.order.orders import compile_geometry, folded_vectors
 
     folded = None if options.fold_file is None else folded_vectors(_linear_model(options.fold_file, scaling))
     return compile_geometry(

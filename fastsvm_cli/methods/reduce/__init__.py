@@ -7,7 +7,8 @@ from fastsvm_cli.console import options as shared
 from fastsvm_cli.console.files import check_plot
 from fastsvm_cli.console.options import RATIO, TARGET, Choice, Integer, UsageError, option
 from fastsvm_cli.errors import spelled
-from fastsvm_cli.methods.method import Attempt, Method, MethodOptions, Progress, Run, Search, Setting, require
+from fastsvm_cli.methods import Progress
+from fastsvm_cli.methods.method import Attempt, Method, MethodOptions, Run, Search, Setting, require
 
 if TYPE_CHECKING:
     from fastsvm_cli.methods.reduce.reduction import Reduction
@@ -180,7 +181,7 @@ class Reduce(Method):
 
     def search(self, model: "ExactModel", setting: Setting) -> Search:
         """Look for the smallest set: first without the final descent, which takes longer, but halves the set."""
-        from fastsvm_cli.methods.reduce.problem import finish_seconds
+        from fastsvm_cli.methods.reduce.placement import finish_seconds
 
         n, parts = model.header.total_sv, len(model.header.label or [0])
         later = 2 * setting.promising

@@ -1,9 +1,30 @@
-"""Placement of one vector z (Suttorp and Igel, sections 2.2 and 3), minimising E(z) = -sum_j Psi_j(z)^2 (eq. 4)."""
+"""Placement of vectors (Suttorp and Igel, sections 2 and 3).
+
+One vector z minimises E(z) = -sum_j Psi_j(z)^2 (eq. 4); then decision functions in parts: starts, optimal coefficients,
+final descent on all vectors.
+"""
+
+from collections.abc import Callable
+from functools import cached_property, partial
 
 import numpy as np
+import scipy.sparse
+from scipy.linalg import cho_factor, cho_solve
 
+from fastsvm_cli import _native
 from fastsvm_cli._native import Kernel
-from fastsvm_cli.methods.feature_space import KernelMatrix, Matrix
+from fastsvm_cli.bounds import UNIT
+from fastsvm_cli.methods import Progress, part_of, silent
+from fastsvm_cli.methods.feature_space import (
+    FeatureSpace,
+    KernelMatrix,
+    Matrix,
+    PartialCholesky,
+    far_mean,
+    matrix,
+    moved,
+)
+from fastsvm_cli.models.base import ExactModel
 
 _ITERATIONS = 100
 _REST_ITERATIONS = 1000  # slow near vectors of both signs
@@ -172,3 +193,297 @@ def kernel_means(
         if np.isfinite(distance[:, c]).all()
     ]
     return list(dict.fromkeys(nearest))
+
+
+DENSE_CELLS = 1 << 25  # limit of support vectors times features
+BLOCK_CELLS = 1 << 22  # decision values in memory
+
+
+class Part:
+    """Vectors x (n, d) with coefficients a (n, m) that share approximating vectors.
+
+    functions: (function, column) per column.
+    """
+
+    def __init__(
+        self,
+        x: Matrix,
+        a: np.ndarray,
+        gamma: float,
+        functions: "list[tuple[int, int]]",
+        values: "Callable[[], np.ndarray]",
+    ):
+        self.x, self.a, self.gamma, self.functions, self._values = x, a, gamma, functions, values
+
+    @cached_property
+    def values(self) -> np.ndarray:
+        """K a: (n, m)."""
+        return self._values()
+
+    @cached_property
+    def kernel(self) -> KernelMatrix:
+        """Kernel values with the part's vectors."""
+        return gaussian(self.x, self.gamma)
+
+    @cached_property
+    def moments(self) -> "np.ndarray | None":
+        """Moments of the weighted vectors, or None."""
+        return moments(self.x, self.a)
+
+    def __len__(self) -> int:
+        return self.x.shape[0]
+
+    def row(self, at: int) -> np.ndarray:
+        """Return a vector as a dense row, (d)."""
+        return np.asarray(self.x[at].todense()).ravel() if hasattr(self.x, "todense") else self.x[at]
+
+
+class Problem:
+    """Approximation problem of a model.
+
+    parts: one per class if more than two, else one. columns: LIBSVM indices (d). origin: point (d) subtracted from the
+    vectors, or None. unit: divisor of the coefficients, lest squares overflow. space: of the shifted model.
+    """
+
+    def __init__(self, space: FeatureSpace):
+        model, header = space.model, space.model.header
+        self.gamma, self.header = header.gamma, header
+        x, self.columns = matrix(model.vectors)
+        if x.shape[0] * x.shape[1] <= DENSE_CELLS:
+            x = x.toarray()
+        self.origin = far_mean(x)
+        if self.origin is not None:
+            model = moved(model, x, self.columns, self.origin)
+            space = FeatureSpace(model)
+            x = matrix(model.vectors)[0].toarray()
+        a = np.asarray(model.vectors.leading)
+        largest = float(np.max(np.abs(a), initial=0.0))
+        self.unit = 1.0 if 1e-100 < largest < 1e100 or largest == 0 else 2.0 ** np.floor(np.log2(largest))
+        a = a / self.unit
+        self.parts: list[Part] = []
+        if header.classification and header.nr_class > 2:
+            starts = np.concatenate(([0], np.cumsum(header.nr_sv)))
+            pair = {}
+            for p, i, j in header.class_pairs:
+                pair[i, j] = pair[j, i] = p
+            for c in range(header.nr_class):
+                rows = slice(starts[c], starts[c + 1])
+                self.parts.append(
+                    Part(
+                        x[rows],
+                        a[rows],
+                        self.gamma,
+                        [(pair[c, other], other - (other > c)) for other in range(header.nr_class) if other != c],
+                        partial(self._values_of_class, model, rows),
+                    )
+                )
+        else:
+            whole = partial(self._values_of_all, space)
+            self.parts.append(Part(x, a[:, :1], self.gamma, [(0, 0)] if header.pairs else [], whole))
+        self.functions = header.pairs
+        # One or two (part, column) per function.
+        self.members: list[list[tuple[int, int]]] = [[] for _ in range(self.functions)]
+        for at, part in enumerate(self.parts):
+            for function, column in part.functions:
+                self.members[function].append((at, column))
+        self.space = space
+
+    @cached_property
+    def squared_norm(self) -> np.ndarray:
+        """Squared norms of the decision functions: (pairs)."""
+        b, _ = self.space.at_support_vectors  # <Psi, phi(x)>
+        return np.maximum(np.einsum("ip,ip->p", self.space.coefficients / self.unit, b / self.unit), 0.0)
+
+    @cached_property
+    def scale(self) -> float:
+        """Sum of the squared norms, at least what rounding hides."""
+        coefficients = self.space.coefficients / self.unit
+        return max(
+            float(self.squared_norm.sum()),
+            UNIT * float((np.abs(coefficients).sum(axis=0) ** 2).sum()),
+            np.finfo(float).tiny,
+        )
+
+    def _values_of_all(self, space: FeatureSpace) -> np.ndarray:
+        return space.at_support_vectors[0][:, :1] / self.unit
+
+    def _values_of_class(self, model: ExactModel, rows: slice) -> np.ndarray:
+        vectors = model.vectors.select(list(range(rows.start, rows.stop)))
+        n, m = vectors.rows, vectors.leading_count
+        header = model.header.changed(nr_sv=[n] + m * [0], total_sv=n, rho=[0.0] * model.pairs)
+        alone = _native.Exact(_native.LibsvmFile(header, vectors).svm_model)
+        decisions = _native.Decisions(header.pairs)
+        out = np.empty((n, m))
+        size = max(1, BLOCK_CELLS // header.pairs)
+        for at in range(0, n, size):
+            alone.fast_values(vectors.select(list(range(at, min(n, at + size)))), decisions)
+            out[at : at + size] = np.asarray(decisions.value)[:, :m]
+        return out / self.unit
+
+
+def shares(problem: Problem, count: int, on_progress: Progress = silent) -> "list[list[int]]":
+    """Select `count` support vectors greedily, and return those of each part.
+
+    The criterion is c^2 / d, c the residual of K a, d the residual diagonal of K.
+    """
+    gains, rows = [], []
+    whole, done = max(1, sum(map(len, problem.parts))), 0
+    for at, part in enumerate(problem.parts):
+        shown = part_of(on_progress, done / whole, (done + len(part)) / whole)
+        done += len(part)
+        for gain, row in _greedy(problem, part, min(count, len(part)), shown):
+            gains.append((gain, at))
+            rows.append(row)
+    # Within a part, a gain assumes the earlier ones.
+    order = sorted(range(len(gains)), key=lambda i: -gains[i][0])[:count]
+    counts_needed = (
+        np.bincount([gains[i][1] for i in order], minlength=len(problem.parts))
+        if order
+        else np.zeros(len(problem.parts), int)
+    )
+    out = []
+    for at in range(len(problem.parts)):
+        mine = [row for row, (_, of) in zip(rows, gains) if of == at]
+        out.append(mine[: counts_needed[at]])
+    return out
+
+
+def _greedy(problem: Problem, part: Part, count: int, on_progress: Progress) -> "list[tuple[float, int]]":
+    sparse = part.x if hasattr(part.x, "toarray") else scipy.sparse.csr_matrix(part.x)
+    residual = part.values.copy()  # of K a: (n, m)
+    chosen = PartialCholesky(Kernel("rbf", problem.gamma), sparse, count)
+    out, least = [], np.inf
+    for _ in range(count):
+        free = chosen.diagonal > 1e-8
+        if not free.any():
+            break
+        gains = np.where(free, np.einsum("ij,ij->i", residual, residual) / np.where(free, chosen.diagonal, 1.0), -1.0)
+        p = int(np.argmax(gains))
+        least = min(least, float(gains[p]))
+        column = chosen.add(p)
+        residual -= np.outer(column, residual[p] / column[p])
+        out.append((least, p))
+        on_progress(len(out) / count)
+    return out
+
+
+_RIDGE = 1e-10  # added to the kernel matrix's diagonal of ones
+FINISH_ITERATIONS = 100
+
+
+def finish_seconds(support_vectors: int, vectors: int, parts: int) -> float:
+    """Estimate the seconds of `finish`."""
+    return FINISH_ITERATIONS * (1e-8 * support_vectors * vectors + 6e-5 * (parts**2 - 1))
+
+
+class Fit:
+    """Least squares coefficients of placed vectors, in feature space."""
+
+    def __init__(self, problem: Problem, z: "list[np.ndarray]", gradient: bool = False):
+        parts, gamma = problem.parts, problem.gamma
+        self.problem, self.z = problem, z
+        pairs_of_parts = [(s, t) for s in range(len(parts)) for t in range(len(parts))]
+        own = [gaussian(each, gamma) for each in z]
+        kzz = {(s, t): own[t](z[s]) for s, t in pairs_of_parts if s <= t}
+        # <Psi, phi(z)> and the sums of its gradient, in one pass if possible; else from k(z, x).
+        sums = None
+        if len(parts) == 1 and parts[0].moments is not None:
+            sums = parts[0].kernel.times(z[0], parts[0].moments if gradient else parts[0].a)
+            kzx = {}
+        else:
+            kzx = {(s, t): parts[t].kernel(z[s]) for s, t in pairs_of_parts}
+
+        def block(s: int, t: int) -> np.ndarray:
+            return kzz[s, t] if s <= t else kzz[t, s].T
+
+        def psi(s: int, t: int, column: int) -> np.ndarray:
+            return sums[:, column] if sums is not None else kzx[s, t] @ parts[t].a[:, column]
+
+        # b_p = <Psi_p, phi(z)>
+        self.beta = [np.zeros((len(each), part.a.shape[1])) for each, part in zip(z, parts)]
+        distance = np.zeros(problem.functions)
+        for p, members in enumerate(problem.members):
+            b = np.concatenate([sum(psi(s, t, column) for t, column in members) for s, _ in members])
+            if not len(b):
+                distance[p] = problem.squared_norm[p]
+                continue
+            k = np.block([[block(s, t) for t, _ in members] for s, _ in members])
+            beta = _solve(k, b)
+            distance[p] = problem.squared_norm[p] - 2 * (beta @ b) + beta @ (k @ beta)
+            first = 0
+            for s, column in members:
+                self.beta[s][:, column] = beta[first : first + len(z[s])]
+                first += len(z[s])
+        self.distances = np.maximum(distance, 0.0)  # (functions)
+        self.distance = float(self.distances.sum())
+        if not gradient:
+            return
+        # Eq. (7) at the optimal coefficients, constant to first order. (s, t) -> columns of s and t of the same
+        # function.
+        shared: dict[tuple[int, int], tuple[list[int], list[int]]] = {}
+        for members in problem.members:
+            for s, mine in members:
+                for t, theirs in members:
+                    columns_of_s, columns_of_t = shared.setdefault((s, t), ([], []))
+                    columns_of_s.append(mine)
+                    columns_of_t.append(theirs)
+        self.gradient = []
+        for s in range(len(parts)):
+            total = np.zeros_like(z[s])
+            for t, other in enumerate(parts):
+                if (s, t) not in shared or not len(z[s]):
+                    continue
+                columns_of_s, columns_of_t = shared[s, t]
+                beta = self.beta[s][:, columns_of_s]
+                if sums is not None:
+                    of_x, weight = beta * sums[:, 1:], beta[:, 0] * sums[:, 0]
+                else:
+                    w = beta @ other.a[:, columns_of_t].T
+                    w *= kzx[s, t]
+                    of_x, weight = np.asarray((other.x.T @ w.T).T), w.sum(axis=1)
+                v = block(s, t) * (beta @ self.beta[t][:, columns_of_t].T)
+                total += v @ z[t] - of_x + (weight - v.sum(axis=1))[:, None] * z[s]
+            self.gradient.append(4 * gamma * total)
+
+
+def _solve(k: np.ndarray, b: np.ndarray) -> np.ndarray:
+    # The smallest ridge that works: vectors may coincide.
+    for ridge in (_RIDGE, 1e-8, 1e-6, 1e-4):
+        try:
+            return cho_solve(cho_factor(k + ridge * np.eye(len(b)), lower=True), b)
+        except np.linalg.LinAlgError:
+            continue
+    return np.linalg.lstsq(k, b, rcond=None)[0]
+
+
+def finish(
+    problem: Problem,
+    z: "list[np.ndarray]",
+    on_step: Progress = silent,
+    iterations: int = FINISH_ITERATIONS,
+) -> "list[np.ndarray]":
+    """Return the vectors after L-BFGS on all, with optimal coefficients at every step."""
+    from scipy.optimize import minimize
+
+    shapes = [each.shape for each in z]
+    sizes = np.cumsum([0, *(each.size for each in z)])
+    scale, length = problem.scale, kernel_length(problem.gamma)
+
+    def split(flat: np.ndarray) -> "list[np.ndarray]":
+        return [length * flat[sizes[i] : sizes[i + 1]].reshape(shape) for i, shape in enumerate(shapes)]
+
+    def objective(flat: np.ndarray) -> "tuple[float, np.ndarray]":
+        fit = Fit(problem, split(flat), gradient=True)
+        on_step(fit.distance / scale)
+        return fit.distance / scale, np.concatenate([g.ravel() for g in fit.gradient]) * (length / scale)
+
+    if not sizes[-1]:
+        return z
+    done = minimize(
+        objective,
+        np.concatenate([each.ravel() for each in z]) / length,
+        jac=True,
+        method="L-BFGS-B",
+        options={"maxiter": iterations, "maxcor": 20, "ftol": 1e-7, "gtol": 1e-12},
+    )
+    return split(done.x)

@@ -6,7 +6,7 @@ and the offset by eq. (9). Equal support vectors merge (Downs, Gates and Masters
 Vector Solutions", 2001).
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any, cast
 
 import numpy as np
@@ -17,10 +17,23 @@ from fastsvm_cli import _native
 from fastsvm_cli._native import Header
 from fastsvm_cli.bounds import LOST_PRODUCT, UNIT
 from fastsvm_cli.errors import ModelFormatError, spelled
+from fastsvm_cli.methods import Progress, part_of, silent
 from fastsvm_cli.methods.feature_space import FeatureSpace
-from fastsvm_cli.methods.method import part_of, require
-from fastsvm_cli.methods.reduce.placement import Residual, fixed_point, gaussian, initial_order, irprop
-from fastsvm_cli.methods.reduce.problem import FINISH_ITERATIONS, Fit, Part, Problem, finish, finish_seconds, shares
+from fastsvm_cli.methods.method import require
+from fastsvm_cli.methods.reduce.placement import (
+    FINISH_ITERATIONS,
+    Fit,
+    Part,
+    Problem,
+    Residual,
+    finish,
+    finish_seconds,
+    fixed_point,
+    gaussian,
+    initial_order,
+    irprop,
+    shares,
+)
 from fastsvm_cli.models.base import ExactModel, Precision
 
 
@@ -169,7 +182,7 @@ def place(
     optimizer: str,
     greedy: "list[int]",
     rng: np.random.Generator,
-    on_step: "Callable[[float], None] | None" = None,
+    on_step: Progress = silent,
 ) -> "tuple[np.ndarray, np.ndarray]":
     """Run algorithm 1, lines 1 to 5, for part `at`; `greedy` has the rows to start from if `init` is "greedy".
 
@@ -219,8 +232,7 @@ def place(
         z, b = np.vstack([z, point]), np.vstack([b, column @ part.a])
         half = solve_triangular(factor[: step + 1, : step + 1], b, lower=True)
         residual.z, residual.beta = z, solve_triangular(factor[: step + 1, : step + 1], half, lower=True, trans=1)
-        if on_step:
-            on_step((step + 1) / count)
+        on_step((step + 1) / count)
     return z, residual.beta
 
 
@@ -234,7 +246,7 @@ def compile_reduced_set(
     optimizer: str = "none",
     finishing: bool = True,
     seed: int = 0,
-    on_progress: "Callable[[float, str], None] | None" = None,
+    on_progress: Progress = silent,
     space: "FeatureSpace | None" = None,
 ) -> "Reduction":
     """Reduce to at most `count` vectors. init, optimizer: of algorithm 1; finishing: its line 6."""
@@ -254,9 +266,9 @@ def compile_reduced_set(
     steps.append(0.0 if problem.space is space else steps[0])
     ends = (np.cumsum(steps) / (sum(steps) + 1)).tolist()
 
-    on_progress = on_progress and _rising(on_progress)
+    on_progress = _rising(on_progress)
 
-    def shown(begin: float, end: float) -> "Callable[[float], None] | None":
+    def shown(begin: float, end: float) -> Progress:
         return part_of(on_progress, begin, end, "")
 
     if not known:
@@ -269,7 +281,7 @@ def compile_reduced_set(
     rows = shares(problem, count, shown(ends[0], ends[1]))
     z, missing = [], 0
 
-    def shown_of(at: int) -> "Callable[[float], None] | None":
+    def shown_of(at: int) -> Progress:
         whole = ends[2] - ends[1]
         return shown(ends[1] + whole * at / len(problem.parts), ends[1] + whole * (at + 1) / len(problem.parts))
 
@@ -293,7 +305,7 @@ def compile_reduced_set(
             ),
         )
     if finishing:
-        z = finish(problem, z, on_progress and _shown_distance(on_progress, ends[2]))
+        z = finish(problem, z, _shown_distance(on_progress, ends[2]))
     origin = 0.0 if problem.origin is None else problem.origin
     z = [short_numbers(each + origin, part) for each, part in zip(z, problem.parts)]
     fit = Fit(problem, [each - origin for each in z])
@@ -303,7 +315,7 @@ def compile_reduced_set(
     )
 
 
-def _rising(on_progress: "Callable[[float, str], None]") -> "Callable[[float, str], None]":
+def _rising(on_progress: Progress) -> Progress:
     most = 0.0
 
     def rise(share: float, words: str) -> None:
@@ -314,7 +326,7 @@ def _rising(on_progress: "Callable[[float, str], None]") -> "Callable[[float, st
     return rise
 
 
-def _shown_distance(on_progress: "Callable[[float, str], None]", done: float) -> "Callable[[float], None]":
+def _shown_distance(on_progress: Progress, done: float) -> Progress:
     steps = 0
 
     def shown(distance: float) -> None:

@@ -1,7 +1,7 @@
 """The smallest reduced set that keeps to a target, decided on rows that its placement has not seen.
 
 Some rows choose a size, others test it. Test 0 takes sizes from large to small, up to the first that fails ("fixed
-sequence", statement (2) of comparisons/guarantee.py), with confidence 1 - delta_0. If its first one fails, tests 1, 2,
+sequence", statement (2) of comparisons/budget.py), with confidence 1 - delta_0. If its first one fails, tests 1, 2,
 ... take larger ones, up to one that passes, with 1 - delta_i: delta_0 = 0.8 delta, delta_i = 0.2 delta / 2^i. A test
 takes a set whose share among rows drawn like these is above the target with probability at most delta_i, and all
 delta_i add up to delta: at most the share `target` of such rows gets another label, with confidence 1 - delta. The set
@@ -21,13 +21,10 @@ from scipy.sparse.linalg import LinearOperator, cg
 
 from fastsvm_cli import _native
 from fastsvm_cli.comparisons.agreement import answers, share_of_spread
-from fastsvm_cli.comparisons.budget import Budget
-from fastsvm_cli.comparisons.changed import Changed, changed_labels
-from fastsvm_cli.comparisons.guarantee import rows_needed
-from fastsvm_cli.comparisons.sampled import rms_interval_95, upper_bound
+from fastsvm_cli.comparisons.budget import Budget, Changed, changed_labels, rms_interval_95, rows_needed, upper_bound
+from fastsvm_cli.methods import Progress, silent
 from fastsvm_cli.methods.feature_space import FeatureSpace, Matrix, matrix, near_origin
-from fastsvm_cli.methods.reduce.placement import gaussian
-from fastsvm_cli.methods.reduce.problem import finish_seconds
+from fastsvm_cli.methods.reduce.placement import finish_seconds, gaussian
 from fastsvm_cli.methods.reduce.reduction import Reduction, compile_reduced_set, lossless
 from fastsvm_cli.models.base import ExactModel, Model, Precision
 from fastsvm_cli.text.read_rows import smaller_chunks
@@ -163,7 +160,7 @@ def _confidence(test: int) -> float:
 class _Sizes:
     # how: of compile_reduced_set
 
-    def __init__(self, model: ExactModel, space: FeatureSpace, how: "dict[str, Any]", on_progress: Any):
+    def __init__(self, model: ExactModel, space: FeatureSpace, how: "dict[str, Any]", on_progress: Progress):
         self.model, self._space, self._how, self._on_progress = model, space, how, on_progress
         self._made: dict[int, Reduction] = {}
 
@@ -177,8 +174,10 @@ class _Sizes:
     def of(self, count: int) -> Reduction:
         if count not in self._made:
             words = f"{count} vectors, "
-            # Nobody knows how many sizes will follow: no share is reported.
-            shown = self._on_progress and (lambda share, more: self._on_progress(0.0, words + more))
+
+            def shown(share: float, more: str) -> None:  # nobody knows how many sizes will follow: no share
+                self._on_progress(0.0, words + more)
+
             self._made[count] = compile_reduced_set(
                 self.model, count=count, space=self._space, on_progress=shown, **self._how
             )
@@ -221,7 +220,7 @@ def reduce_to(
     rows: "_native.Chunk | None",
     *,
     seed: int = 0,
-    on_progress: "Callable[[float, str], None] | None" = None,
+    on_progress: Progress = silent,
     **how: Any,
 ) -> Reduction:
     """Return the smallest set found that keeps to a target, with its `sample`.

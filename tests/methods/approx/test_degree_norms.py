@@ -7,6 +7,7 @@ import pytest
 import scipy.sparse
 
 from fastsvm_cli import _native, bounds
+from fastsvm_cli.methods import silent
 from fastsvm_cli.methods.approx import certificates
 from fastsvm_cli.methods.approx.certificates import PairSums
 from fastsvm_cli.methods.approx.expansion import compile_maclaurin
@@ -39,11 +40,11 @@ def sums(x, m, a, gamma, first, last, sparse):
     if sparse:
         rows = scipy.sparse.csr_matrix(x)
         squares = certificates.squared_norms(rows, m)
-        computed, lengths = certificates.degree_norms(rows, m, squares, a, gamma, first, last, None)
+        computed, lengths = certificates.degree_norms(rows, m, squares, a, gamma, first, last, silent)
         return np.array(computed), squares, lengths
     x = np.ascontiguousarray(x - m)
     squares = (x**2).sum(axis=1)
-    return np.array(PairSums(x, a, gamma, first, last, sparse=False).here(None)), squares, np.sqrt(squares)
+    return np.array(PairSums(x, a, gamma, first, last, sparse=False).here(silent)), squares, np.sqrt(squares)
 
 
 @pytest.mark.full(few=2)
@@ -90,7 +91,7 @@ def test_degree_norms_of_many_vectors_that_cancel_are_bounded():
             a = np.full(n, small * np.sqrt(2.0**-53 / 64))
             a[0], a[-1] = 1, -1
             x, gamma = np.ones((n, 1)), 0.1
-            computed = PairSums(x, a, gamma, 3, 7, sparse=False).here(None)
+            computed = PairSums(x, a, gamma, 3, 7, sparse=False).here(silent)
             total, t = a.astype(EXTENDED).sum(), EXTENDED(2 * gamma)
             for k in range(3, 8):
                 true = total**2 * np.exp(-t) * t**k / factorial(k)

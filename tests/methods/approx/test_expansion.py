@@ -5,7 +5,7 @@ from math import exp
 import numpy as np
 import pytest
 
-from fastsvm_cli.methods.approx.expansion import CENTERS
+from fastsvm_cli.methods.approx import CENTERS
 from fastsvm_cli.models import parse_model
 from support import oracles
 from support.expanding import assert_expands, compiled, decide, gaussian, points

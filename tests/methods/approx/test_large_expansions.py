@@ -7,10 +7,9 @@ from click.testing import CliRunner
 
 from fastsvm_cli.commands.approx import command
 from fastsvm_cli.comparisons import agreement as trials
-from fastsvm_cli.methods import clusters
+from fastsvm_cli.methods import feature_space
 from fastsvm_cli.methods.approx import compression, expansion
-from fastsvm_cli.methods.approx.costs import coefficient_count, compressed_count
-from fastsvm_cli.methods.approx.expansion import TooLargeError, compile_maclaurin
+from fastsvm_cli.methods.approx.expansion import TooLargeError, coefficient_count, compile_maclaurin, compressed_count
 from fastsvm_cli.models import parse_model
 from support.evaluation import parse, values
 from support.oracles import random_machine, random_rows
@@ -95,8 +94,8 @@ def test_a_compression_takes_no_more_memory_than_is_counted(tmp_path):
 
 
 def test_centers_that_do_not_fit_are_refused_before_they_are_found(model, monkeypatch):
-    monkeypatch.setattr(clusters, "k_means", lambda *a, **k: pytest.fail("clusters"))
-    monkeypatch.setattr(clusters, "clusters_of", lambda *a, **k: pytest.fail("clusters"))
+    monkeypatch.setattr(feature_space, "k_means", lambda *a, **k: pytest.fail("clusters"))
+    monkeypatch.setattr(feature_space, "clusters_of", lambda *a, **k: pytest.fail("clusters"))
     for how in ({"clusters": 5}, {"clusters": 5, "degree": 1}, {"clusters": 5, "rank": 2}):
         size = r"would take about \S+ MB \(1 decision function of 10 features, degree \d, 5 centers\)"
         with pytest.raises(TooLargeError, match=size + ", beyond the limit of 0.0001 MB"):

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from fastsvm_cli import _native
-from fastsvm_cli.methods.approx.expansion import CENTERS, TooLargeError
+from fastsvm_cli.methods.approx import CENTERS
+from fastsvm_cli.methods.approx.expansion import TooLargeError
 from fastsvm_cli.models import parse_model
 from support.evaluation import parse
 from support.expanding import assert_expands, compiled, decide, expanded, gaussian

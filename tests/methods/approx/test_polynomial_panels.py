@@ -5,7 +5,7 @@ import pytest
 
 from fastsvm_cli import _native
 from fastsvm_cli._native import Certificate, Expansion
-from fastsvm_cli.methods.approx.costs import coefficient_count
+from fastsvm_cli.methods.approx.expansion import coefficient_count
 from support.expanding import expanded
 
 PAIRS = 21  # two panels of eight, and five alone

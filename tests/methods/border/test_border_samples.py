@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from fastsvm_cli import _native
-from fastsvm_cli.methods.border import signed_distance
-from fastsvm_cli.methods.border.signed_distance import compile_border
+from fastsvm_cli.methods.border import borders
+from fastsvm_cli.methods.border.borders import compile_border
 from fastsvm_cli.models import parse_model
 from support import oracles
 from support.bordering import KERNELS, as_row, border_of, check_samples, compiled, machine_of, two_sided
@@ -42,7 +42,7 @@ def test_every_stored_sample_is_a_root_and_its_normal_the_gradient(monkeypatch, 
         found = compiled(machine, count=12, chunks=chunks, raw=raw)
         assert found.model.header.lines() == parse_model(machine.text(), "m").header.lines()
         for precise in ({}, {"tolerance": 1e-10}):
-            monkeypatch.setattr(signed_distance, "CLOUD_CELLS", 0 if precise else 1 << 25)  # sparse vectors, too
+            monkeypatch.setattr(borders, "CLOUD_CELLS", 0 if precise else 1 << 25)  # sparse vectors, too
             border = border_of(machine, count=12, chunks=chunks, raw=raw, **precise)
             count = check_samples(machine, border, raw=raw, **precise)
             assert count >= (0 if name == "constant" else 3)

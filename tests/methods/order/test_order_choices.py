@@ -13,8 +13,8 @@ from fastsvm_cli import _native
 from fastsvm_cli._native import Kernel
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.methods import feature_space
-from fastsvm_cli.methods.order import geometry
-from fastsvm_cli.methods.order.geometry import compile_geometry
+from fastsvm_cli.methods.order import orders
+from fastsvm_cli.methods.order.orders import compile_geometry
 from fastsvm_cli.models import parse_model
 from support import oracles
 from support.oracles import EXTENDED, random_machine, random_rows
@@ -103,14 +103,14 @@ def test_ordering_warns_of_nothing(kernel, size):
 @pytest.fixture
 def factors(monkeypatch):
     """Factors of all factorisations made."""
-    made, before = [], geometry.PartialCholesky
+    made, before = [], orders.PartialCholesky
 
     class Persistent(before):
         def __init__(self, *args, **options):
             super().__init__(*args, **options)
             made.append(self.factor)
 
-    monkeypatch.setattr(geometry, "PartialCholesky", Persistent)
+    monkeypatch.setattr(orders, "PartialCholesky", Persistent)
     return made
 
 
@@ -123,7 +123,7 @@ def test_the_factorisation_is_bounded_and_the_points_are_support_vectors(factors
         return compile_geometry(model, fingerprint="f" * 32, **how, **options)
 
     whole = made()
-    monkeypatch.setattr(geometry, "FACTOR_CELLS", 1000)
+    monkeypatch.setattr(orders, "FACTOR_CELLS", 1000)
     bounded, extra = made(), len(folded)
     assert factors[0].size >= 300 * 20 and factors[1].size == (50 + extra) * (20 + extra)
     assert len(set(bounded.points)) == len(bounded.points) == 20 + extra == len(whole.points)
@@ -134,7 +134,7 @@ def test_the_factorisation_is_bounded_and_the_points_are_support_vectors(factors
     rows = random_rows(np.random.default_rng(52), 200, range(1, 7))
     assert lines(parse_model(bounded.to_text(), "order"), rows)[0] == lines(model, rows)[0]
     # There are no fewer candidates than points.
-    monkeypatch.setattr(geometry, "FACTOR_CELLS", 1)
+    monkeypatch.setattr(orders, "FACTOR_CELLS", 1)
     assert len(made().points) == 20 + extra and factors[-1].shape == (20 + extra, 20 + extra)
 
 
@@ -160,7 +160,7 @@ def test_points_are_chosen_from_a_factorisation_in_single_precision_that_is_as_g
     both = [feature_space.PartialCholesky(kernel, scipy.sparse.csr_matrix(x), 60, single) for single in (False, True)]
     for _ in range(60):
         p = int(np.argmax(both[0].diagonal))
-        if both[0].diagonal[p] <= geometry.INDEPENDENT:
+        if both[0].diagonal[p] <= orders.INDEPENDENT:
             break
         columns = [each.add(p) for each in both]
         np.testing.assert_allclose(columns[1], columns[0], rtol=0, atol=1e-4)
@@ -169,7 +169,7 @@ def test_points_are_chosen_from_a_factorisation_in_single_precision_that_is_as_g
 
 
 def test_kernels_whose_values_have_any_size_keep_double_precision(factors, monkeypatch):
-    monkeypatch.setattr(geometry, "SINGLE_CELLS", 0)
+    monkeypatch.setattr(orders, "SINGLE_CELLS", 0)
     rng = np.random.default_rng(55)
     rows = random_rows(rng, 40, range(1, 5), scale=1e30)
     for kernel, kept in (("rbf", np.float32), ("polynomial", np.float64), ("linear", np.float64)):

@@ -8,8 +8,8 @@ import pytest
 from fastsvm_cli import _native
 from fastsvm_cli.methods import feature_space, parallel
 from fastsvm_cli.methods.feature_space import FeatureSpace, KernelMatrix
-from fastsvm_cli.methods.reduce import problem
-from fastsvm_cli.methods.reduce.problem import Problem
+from fastsvm_cli.methods.reduce import placement
+from fastsvm_cli.methods.reduce.placement import Problem
 from support import oracles
 from support.oracles import EXTENDED
 from support.reducing import exact_model, reduce, some_machine
@@ -39,7 +39,7 @@ def test_kernel_values_of_every_two_support_vectors_are_the_cores_alone(monkeypa
 
 @pytest.mark.parametrize("svm_type, classes, scale", [("c_svc", 2, 1e150), ("nu_svc", 3, 1.0), ("nu_svr", 2, 1.0)])
 def test_values_of_a_part_are_the_kernel_matrix_times_its_coefficients(svm_type, classes, scale, monkeypatch):
-    monkeypatch.setattr(problem, "BLOCK_CELLS", 20)  # a few rows at a time
+    monkeypatch.setattr(placement, "BLOCK_CELLS", 20)  # a few rows at a time
     machine = some_machine(31, svm_type, classes, n=60)
     machine.coef *= scale
     k = np.asarray(oracles.kernel_matrix(machine, machine.vectors, machine.vectors), EXTENDED)
@@ -56,7 +56,7 @@ def test_values_of_a_part_are_the_kernel_matrix_times_its_coefficients(svm_type,
 def test_one_file_whatever_the_number_of_threads(monkeypatch, sparse):
     monkeypatch.setattr(feature_space, "BLOCK_CELLS", 100)
     monkeypatch.setattr(feature_space, "BLOCK_ROWS", 7)
-    monkeypatch.setattr(problem, "DENSE_CELLS", 1 if sparse else 1 << 25)
+    monkeypatch.setattr(placement, "DENSE_CELLS", 1 if sparse else 1 << 25)
     machine, texts = some_machine(31, n=120), set()
     for threads in (1, 2, 5):
         _native.set_threads(threads)

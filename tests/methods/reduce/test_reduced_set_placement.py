@@ -8,7 +8,7 @@ from scipy.optimize import approx_fprime
 
 from fastsvm_cli.methods.feature_space import FeatureSpace
 from fastsvm_cli.methods.reduce import placement
-from fastsvm_cli.methods.reduce.problem import Fit, Problem
+from fastsvm_cli.methods.reduce.placement import Fit, Problem
 from support.reducing import Dense, as_rows, exact_model, members, some_machine
 
 

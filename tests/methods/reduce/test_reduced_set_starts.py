@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from fastsvm_cli.methods.feature_space import FeatureSpace
-from fastsvm_cli.methods.reduce import placement, problem
-from fastsvm_cli.methods.reduce.problem import Problem, shares
+from fastsvm_cli.methods.reduce import placement
+from fastsvm_cli.methods.reduce.placement import Problem, shares
 from support import oracles
 from support.oracles import random_machine
 from support.reducing import (
@@ -155,7 +155,7 @@ def test_support_vectors_kept_sparse_give_the_same_set(monkeypatch, init, optimi
     machine.nr_sv = [8, 8, 8]
     finishing = init == "greedy"
     dense = reduce(machine, 9, init=init, optimizer=optimizer, finishing=finishing)
-    monkeypatch.setattr(problem, "DENSE_CELLS", 0)
+    monkeypatch.setattr(placement, "DENSE_CELLS", 0)
     sparse = reduce(machine, 9, init=init, optimizer=optimizer, finishing=finishing)
     assert sparse.model.header.nr_sv == dense.model.header.nr_sv
     assert sparse.distance == pytest.approx(dense.distance, rel=1e-9 if optimizer == "none" and not finishing else 0.05)

@@ -7,7 +7,7 @@ import pytest
 
 from fastsvm_cli._native import Chunk
 from fastsvm_cli.comparisons.agreement import agreement
-from fastsvm_cli.comparisons.sampled import upper_bound
+from fastsvm_cli.comparisons.budget import upper_bound
 from fastsvm_cli.methods.feature_space import FeatureSpace
 from fastsvm_cli.methods.reduce.target import among, reduce_to, without
 from fastsvm_cli.models import load_model

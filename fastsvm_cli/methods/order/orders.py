@@ -1,14 +1,20 @@
-"""Choice of a geometry model's points (DeCoste, section 5)."""
+"""Orders of support vectors.
 
-from collections.abc import Callable
+geometry: the choice of points (DeCoste, section 5). triangle: pivots (Acevedo-Rodriguez et al., section 2, steps 1 and
+2). A model of a precomputed kernel is completed with vectors and a kernel that the user names.
+"""
+
+from collections.abc import Iterable
 from math import ceil, sqrt
 
 import numpy as np
 
 from fastsvm_cli import _native
+from fastsvm_cli._native import Kernel
 from fastsvm_cli.errors import ModelFormatError
-from fastsvm_cli.methods.feature_space import FeatureSpace, PartialCholesky, matrix
-from fastsvm_cli.methods.method import part_of, require
+from fastsvm_cli.methods import Progress, part_of, silent
+from fastsvm_cli.methods.feature_space import FeatureSpace, PartialCholesky, k_means, matrix, near_origin, row_norms
+from fastsvm_cli.methods.method import require
 from fastsvm_cli.models.base import ExactModel, Model
 
 _CANDIDATES = 59  # sparse greedy approximation: the best of 59 is among the best 5 % with probability 0.95
@@ -19,9 +25,11 @@ FACTOR_CELLS = 1 << 26  # limit of support vectors times points to choose from
 SINGLE_CELLS = 1 << 24  # beyond, memory matters more than the best choice
 
 
-def reason_against(model: ExactModel) -> "str | None":
-    """Return why the kernel is no inner product of a feature space, or None."""
+def reason_against(model: ExactModel, order: str = "geometry") -> "str | None":
+    """Return why the kernel is no inner product of a feature space, or its values have no triangle bound; or None."""
     kernel = model.kernel
+    if order == "triangle":
+        return _native.why_no_triangle(kernel) or None
     if kernel.semidefinite:
         return None
     if kernel.type == "precomputed":
@@ -44,7 +52,7 @@ def compile_geometry(
     points: "int | None" = None,
     folded: "list[dict] | None" = None,
     seed: int = 0,
-    on_progress: "Callable[[float], None] | None" = None,
+    on_progress: Progress = silent,
 ) -> Model:
     """Choose the points of a geometry model.
 
@@ -98,8 +106,7 @@ def compile_geometry(
         column = chosen.add(p)
         residual -= np.outer(column, residual[p] / column[p])
         order.append(int(rows[p]))
-        if on_progress:  # steps take longer with more points
-            on_progress(before + (1 - before) * ((step + 1) / points) ** 2)
+        on_progress(before + (1 - before) * ((step + 1) / points) ** 2)  # steps take longer with more points
     file = _native.GeometryFile(
         model.file,
         fingerprint=fingerprint,
@@ -149,3 +156,70 @@ def _with_zero_coefficients(rows: "list[dict]", leading_count: int) -> _native.C
 def _best_of(candidates: np.ndarray, chosen: PartialCholesky) -> int:
     columns = chosen.residual_columns(candidates)
     return int(candidates[np.argmax((columns**2).sum(axis=0) / chosen.diagonal[candidates])])
+
+
+@np.errstate(all="ignore")  # overflows are refused
+def compile_triangle(
+    model: ExactModel,
+    *,
+    fingerprint: str,
+    lists: "int | None" = None,
+    seed: int = 0,
+    on_progress: Progress = silent,
+) -> Model:
+    """Make the support vectors nearest to `lists` k-means centroids pivots (default: one per class, 2 without)."""
+    header = model.header
+    require(model.path, reason_against(model, "triangle"))
+    vectors = model.vectors
+    x = near_origin(matrix(vectors)[0])
+    needed = min(lists or (header.nr_class if header.classification else 2), vectors.rows)
+    pivots: list[int] = []
+    if needed and x.shape[1]:
+        means, _ = k_means(x, needed, seed, model.path, on_progress)
+        norms = row_norms(x)
+        for mean in means[np.all(np.isfinite(means), axis=1)]:
+            nearest = int(np.argmin(norms - 2 * (x @ mean)))
+            if nearest not in pivots:
+                pivots.append(nearest)
+    elif needed:
+        pivots = [0]
+    return Model(_native.TriangleFile(model.file, fingerprint=fingerprint, pivots=pivots), model.path)
+
+
+def with_vectors(model: ExactModel, chunks: Iterable[_native.Chunk], path: str, kernel: Kernel) -> ExactModel:
+    """Complete a precomputed-kernel model with its vectors, by serial numbers from 1, and kernel."""
+    serials = [int(value) for value in model.vectors.values]
+    needed, found, first = set(serials), [], 1
+    position: dict[int, int] = {}  # serial number -> row of `found`
+    for chunk in chunks:
+        rows = [serial - first for serial in needed if first <= serial < first + chunk.rows]
+        found.append(chunk.select(rows))
+        for row in rows:
+            position[first + row] = len(position)
+        first += chunk.rows
+    if min(needed, default=1) < 1:
+        raise ModelFormatError(
+            model.path, f"a support vector with the serial number {min(needed)} found: LIBSVM counts rows from 1"
+        )
+    missing = sorted(needed - set(position))
+    if missing:
+        raise ModelFormatError(
+            path,
+            f"{first - 1} rows found, expected {missing[-1]} or more: a support vector of {model.path} has that serial"
+            " number",
+        )
+    rows = _native.Chunk.concatenate(found).select([position[serial] for serial in serials])
+    vectors = _native.Chunk.from_csr(model.vectors.leading, rows.indptr, rows.indices, rows.values)
+    return ExactModel(_native.LibsvmFile(model.header, vectors, kernel), model.path)
+
+
+def looks_untrained(model: ExactModel) -> bool:
+    """Return whether most free support vectors of a c_svc are far from the margin |f| = 1."""
+    if model.header.svm_type != "c_svc":
+        return False
+    a = np.abs(FeatureSpace(model).coefficients)
+    decisions = _native.Decisions(model.pairs)
+    model.evaluator.fast_values(model.vectors, decisions)
+    free = (a > 0) & (a < a.max(axis=0, initial=0) * (1 - 1e-6))
+    off = np.abs(np.abs(np.asarray(decisions.value)) - 1)[free]
+    return len(off) >= 5 and float(np.median(off)) > 0.05
