@@ -6,9 +6,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from fastsvm_cli import _native
+from fastsvm_cli import _native, system
 from fastsvm_cli.errors import FastsvmError, MissingPackageError
-from fastsvm_cli.system import interruption
 
 if TYPE_CHECKING:
     from distributed import Client, LocalCluster
@@ -130,11 +129,11 @@ def _local_cluster(workers: int) -> "Iterator[LocalCluster]":
     directory = dask.config.get("temporary-directory", None)  # the user's choice of disk
     if directory is not None:
         os.makedirs(directory, exist_ok=True)
-    with interruption.temporary_folder(prefix="fastsvm-dask-", dir=directory) as folder:
+    with system.temporary_folder(prefix="fastsvm-dask-", dir=directory) as folder:
         loop = cluster = None
         try:
             # A half-started cluster could not be closed.
-            with dask.config.set({"temporary-directory": folder}), interruption.held():
+            with dask.config.set({"temporary-directory": folder}), system.held():
                 loop = _loop_that_is_not_interrupted()
                 cluster = distributed.LocalCluster(
                     loop=loop.loop,
@@ -153,7 +152,7 @@ def _local_cluster(workers: int) -> "Iterator[LocalCluster]":
             why = _first_line(error)
             raise FastsvmError(f"no worker processes could be started on this machine: {why}") from None
         finally:
-            with interruption.held():
+            with system.held():
                 if cluster is not None:
                     cluster.close(timeout=10)
                 if loop is not None:

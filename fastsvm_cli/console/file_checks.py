@@ -43,7 +43,7 @@ def check_document(inputs: "Iterable[str | None]", output_files: "Sequence[str]"
 def check_inputs(*inputs: "str | None") -> None:
     """Check input files as check_files does, without an output."""
     from fastsvm_cli.errors import FileError
-    from fastsvm_cli.system.streams import is_closed
+    from fastsvm_cli.system import is_closed
 
     if inputs.count("-") > 1:
         raise click.UsageError("only one of the files can be standard input.")
@@ -66,7 +66,7 @@ def require_exists(path: str) -> None:
 
 def summary_stream(*output_files: "str | None") -> TextIO:
     """Return standard output, or standard error if an output takes it. Without either, a summary is lost."""
-    from fastsvm_cli.system.streams import summary_output
+    from fastsvm_cli.system import summary_output
     from fastsvm_cli.text.output import is_standard_output
 
     return sys.stderr if any(is_standard_output(each) for each in output_files) else summary_output()

@@ -44,8 +44,8 @@ def _load_matplotlib() -> None:
     from functools import partial
     from shutil import rmtree
 
-    from fastsvm_cli.system import interruption
+    from fastsvm_cli import system
 
     remove = partial(rmtree, made, ignore_errors=True)
-    interruption.add_undo(remove)
+    system.add_undo(remove)
     click.get_current_context().call_on_close(remove)

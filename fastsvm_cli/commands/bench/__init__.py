@@ -62,7 +62,7 @@ def _compare(options: BenchOptions) -> None:
     from fastsvm_cli.commands.bench.measuring import BenchScreen, measure
     from fastsvm_cli.errors import MissingPackageError
     from fastsvm_cli.methods.training import load_libsvm
-    from fastsvm_cli.system.interruption import raising, temporary_folder
+    from fastsvm_cli.system import raising, temporary_folder
 
     scaling = read_scale_file(options.scale_file)
     machine = environment.describe(options.threads)
@@ -186,7 +186,7 @@ def _cross_validate(options: BenchOptions, splits: int) -> None:
     from fastsvm_cli.console.terminal import ascii_only, show
     from fastsvm_cli.errors import FileError
     from fastsvm_cli.methods.training import load_libsvm
-    from fastsvm_cli.system.interruption import raising, temporary_folder
+    from fastsvm_cli.system import raising, temporary_folder
     from fastsvm_cli.text.read_rows import read_chunks
 
     load_libsvm()

@@ -4,6 +4,7 @@ import sys
 from time import monotonic
 from typing import TYPE_CHECKING
 
+from fastsvm_cli import system
 from fastsvm_cli.benchmarks import environment
 from fastsvm_cli.benchmarks.bench_run import CLOCKS, END_TO_END, SCORING, Bench, Case
 from fastsvm_cli.benchmarks.conclusion import finalists, within
@@ -12,7 +13,6 @@ from fastsvm_cli.commands.bench.options import BenchOptions
 from fastsvm_cli.comparisons.budget import DEFAULT_BUDGET, Budget
 from fastsvm_cli.console.progress import show_cursor
 from fastsvm_cli.console.terminal import can_be_drawn_on, new_console
-from fastsvm_cli.system import interruption
 
 if TYPE_CHECKING:
     from rich.live import Live
@@ -54,7 +54,7 @@ class BenchScreen:
             self._live = Live(
                 console=new_console(self._stream), transient=True, auto_refresh=False, redirect_stdout=False
             )
-            interruption.add_undo(show_cursor)
+            system.add_undo(show_cursor)
             self._live.start()
         elapsed = now - self._since
         lines = [self._doing + (f", {_duration(elapsed)}" if elapsed >= 1 else "")]
@@ -74,7 +74,7 @@ class BenchScreen:
         if self._live is not None:
             self._live.stop()
             self._live = None
-            interruption.remove_undo(show_cursor)
+            system.remove_undo(show_cursor)
         self._next = monotonic() + 1.0
 
 

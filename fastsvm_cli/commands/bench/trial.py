@@ -16,7 +16,7 @@ _WIDTH = 80
 
 def choose_model(options: "BenchOptions") -> None:
     """Choose a model, show the choice, and write what the options ask for."""
-    from fastsvm_cli.system.interruption import raising
+    from fastsvm_cli.system import raising
 
     with raising():  # a signal shows what is known
         _choose(options)

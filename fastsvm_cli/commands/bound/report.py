@@ -20,7 +20,7 @@ from fastsvm_cli.errors import FileError, ModelFormatError
 from fastsvm_cli.methods.approx.grade import ROWS, by_degree
 from fastsvm_cli.models import format_version, looks_like_model, parse_libsvm, parse_model
 from fastsvm_cli.models.base import Model
-from fastsvm_cli.system.platform import name_of
+from fastsvm_cli.system import name_of
 from fastsvm_cli.text.fingerprint import fingerprint
 from fastsvm_cli.text.read_rows import read_bytes, read_chunks, read_start
 

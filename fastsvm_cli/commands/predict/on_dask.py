@@ -17,7 +17,7 @@ def predict_on_dask(options: "PredictOptions") -> None:
     from fastsvm_cli.console.file_checks import check_inputs
     from fastsvm_cli.console.progress import Progress
     from fastsvm_cli.models import check_start
-    from fastsvm_cli.system.interruption import raising
+    from fastsvm_cli.system import raising
     from fastsvm_cli.text.read_rows import read_bytes
 
     def say(line: str) -> None:

@@ -278,7 +278,7 @@ def _linear_model(train_file: str, scaling: "Scaling | None") -> "ExactModel":
 
     from fastsvm_cli.errors import FileError
     from fastsvm_cli.methods.training import libsvm_problem, load_libsvm, train
-    from fastsvm_cli.system.interruption import raising, temporary_folder
+    from fastsvm_cli.system import raising, temporary_folder
     from fastsvm_cli.text.read_rows import read_chunks
 
     load_libsvm()
