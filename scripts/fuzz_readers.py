@@ -118,7 +118,7 @@ def predict_with(model, rng, exact):
     """exact: models by fingerprint."""
     from fastsvm_cli import _native
     from fastsvm_cli.errors import FastsvmError
-    from fastsvm_cli.prediction.pipeline import Fallback, Predictor, predict
+    from fastsvm_cli.prediction import Fallback, Predictor, predict
 
     precomputed = model.header.kernel_type == "precomputed" and not model.ordered
     chunk, failure, _, _ = _native.parse(SERIALS if precomputed else ROWS)

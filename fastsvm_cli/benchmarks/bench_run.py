@@ -15,7 +15,7 @@ from fastsvm_cli.comparisons.changed import Changed
 from fastsvm_cli.errors import FastsvmError, FileError, ModelFormatError
 from fastsvm_cli.models import parse_libsvm, parse_model
 from fastsvm_cli.models.base import Model
-from fastsvm_cli.prediction.pipeline import Fallback, Predictor, predict
+from fastsvm_cli.prediction import Fallback, Predictor, predict
 from fastsvm_cli.text.fingerprint import fingerprint
 from fastsvm_cli.text.read_rows import read_bytes, read_chunks, smaller_chunks
 

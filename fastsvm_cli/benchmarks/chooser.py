@@ -26,7 +26,7 @@ from fastsvm_cli.methods.compilation import compile_source
 from fastsvm_cli.methods.method import Attempt, Search, Setting
 from fastsvm_cli.methods.parallel import threads_here
 from fastsvm_cli.models.base import LABELS, ExactModel, Model, Precision
-from fastsvm_cli.prediction.pipeline import Fallback, Predictor, predict
+from fastsvm_cli.prediction import Fallback, Predictor, predict
 from fastsvm_cli.text.read_rows import read_chunks, smaller_chunks
 
 if TYPE_CHECKING:

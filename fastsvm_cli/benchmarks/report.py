@@ -14,7 +14,7 @@ from fastsvm_cli.benchmarks.tables import Group, printable, tables
 from fastsvm_cli.benchmarks.tables import Row as TableRow
 from fastsvm_cli.comparisons.changed import ClassRows
 from fastsvm_cli.errors import FastsvmError
-from fastsvm_cli.prediction.scores import summary_values
+from fastsvm_cli.prediction import summary_values
 from fastsvm_cli.text.fingerprint import fingerprint
 from fastsvm_cli.text.numbers import digits, finite, json_document, size_text
 from fastsvm_cli.text.read_rows import read_bytes

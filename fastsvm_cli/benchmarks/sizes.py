@@ -13,7 +13,7 @@ from fastsvm_cli.methods.feature_space import FeatureSpace
 from fastsvm_cli.methods.reduce.problem import finish_seconds
 from fastsvm_cli.methods.reduce.reduction import compile_reduced_set
 from fastsvm_cli.models.base import ExactModel, Model
-from fastsvm_cli.prediction.pipeline import Predictor, predict
+from fastsvm_cli.prediction import Predictor, predict
 
 STEPS = 8  # maximum number of sizes
 FINISHING_SECONDS = 60.0  # of all descents; none if they take longer

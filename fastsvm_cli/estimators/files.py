@@ -98,7 +98,7 @@ def predict_file(
     from fastsvm_cli.errors import warn
     from fastsvm_cli.estimators.predictor import as_fast
     from fastsvm_cli.methods.parallel import threads_here
-    from fastsvm_cli.prediction.pipeline import answer_file
+    from fastsvm_cli.prediction import answer_file
     from fastsvm_cli.text.line_blocks import may_delimit
     from fastsvm_cli.text.output import Output, check_output
 
@@ -148,7 +148,7 @@ def predict_file(
             on_progress(prediction.run_counts.rows, bytes_read, total)
 
     with threads_here(n_threads or 0), Output(out) as output:
-        answer_file(prediction, path, output, on_read=note_bytes, on_chunk=note)
+        answer_file(prediction, path, output.write, on_read=note_bytes, on_chunk=note)
     prediction.end()
     return json.loads(prediction.document())
 

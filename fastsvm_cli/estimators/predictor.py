@@ -36,7 +36,7 @@ from fastsvm_cli.estimators.sklearn_protocol import (
 )
 from fastsvm_cli.models import check_start, parse_libsvm, parse_model
 from fastsvm_cli.models.base import LABELS, ExactModel, Model, Precision
-from fastsvm_cli.prediction.answers import Answer, Fallback, Predictor
+from fastsvm_cli.prediction import Answer, Fallback, Predictor
 from fastsvm_cli.text.fingerprint import fingerprint as fingerprint_of
 from fastsvm_cli.text.read_rows import read_bytes
 

@@ -6,8 +6,8 @@ import stat
 import sys
 import tempfile
 
-from fastsvm_cli import _native, cli, system
-from fastsvm_cli.prediction import pipeline, resume
+from fastsvm_cli import _native, cli, prediction, system
+from fastsvm_cli.commands.predict import resume
 from support.processes import default_signals
 
 ROWS = 400
@@ -58,13 +58,13 @@ def forked(folder, *arguments, prepare=lambda: None, code=0, block=BLOCK, second
 
 
 def _answer_in_blocks(size):
-    answer_file = pipeline.answer_file
+    answer_file = prediction.answer_file
 
     def answer(prediction, *arguments, **options):
         prediction.block_size = size
         answer_file(prediction, *arguments, **options)
 
-    pipeline.answer_file = answer
+    prediction.answer_file = answer
 
 
 def resumable(path, model):

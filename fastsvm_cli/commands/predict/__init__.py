@@ -12,7 +12,7 @@ from fastsvm_cli.console.options import FileCommand
 
 if TYPE_CHECKING:
     from fastsvm_cli._native import Prediction
-    from fastsvm_cli.prediction.resume import ResumableOutput
+    from fastsvm_cli.commands.predict.resume import ResumableOutput
     from fastsvm_cli.text.output import Output
 
 
@@ -36,9 +36,9 @@ def command(**parsed):
       fastsvm predict --dask tcp://head:8786 's3://rows/*' train.model s3://out
     """
     from fastsvm_cli import _native
+    from fastsvm_cli.commands.predict.resume import ResumableOutput
     from fastsvm_cli.console.progress import Progress, bytes_read
-    from fastsvm_cli.prediction.pipeline import answer_file
-    from fastsvm_cli.prediction.resume import ResumableOutput
+    from fastsvm_cli.prediction import answer_file
     from fastsvm_cli.text.output import Output, is_standard_output
 
     options = PredictOptions(**parsed)
@@ -73,7 +73,7 @@ def command(**parsed):
         answer_file(
             prediction,
             options.test_file,
-            output,
+            output.write,
             open_rows,
             outside_rows,
             on_read=bytes_read(options.test_file, progress),
@@ -88,7 +88,7 @@ def _output(options: PredictOptions, prediction: "Prediction") -> "Output | Resu
     import os
 
     from fastsvm_cli import _native
-    from fastsvm_cli.prediction.resume import ResumableOutput
+    from fastsvm_cli.commands.predict.resume import ResumableOutput
     from fastsvm_cli.text.output import Output
 
     if not options.resume:

@@ -128,7 +128,7 @@ class PredictOptions(shared.DataOptions):
         shared.check_dask(self.dask)
         if self.dask is not None or not self.resume:
             return
-        from fastsvm_cli.prediction.resume import can_be_stored
+        from fastsvm_cli.commands.predict.resume import can_be_stored
 
         kinds = (os.path.isfile, os.path.isdir)  # opening a folder or missing file gives a better error
         if self.test_file == "-" or (

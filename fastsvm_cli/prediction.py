@@ -1,24 +1,44 @@
-"""Prediction of rows, in order (native/engine/run.h)."""
+"""Prediction of rows, in order (native/engine/run.h), and scores in svm-predict's numbers and words."""
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING
+from math import isfinite
+from typing import TYPE_CHECKING, Any
 
 from fastsvm_cli import _native
+from fastsvm_cli._native import Answer as Answer
+from fastsvm_cli._native import Header
 from fastsvm_cli._native import RunCounts as RunCounts
 from fastsvm_cli.errors import DataFormatError
-from fastsvm_cli.prediction.answers import Fallback as Fallback
-from fastsvm_cli.prediction.answers import Predictor
+from fastsvm_cli.models.base import Model
 from fastsvm_cli.text.byte_source import Content
 
 if TYPE_CHECKING:
-    from fastsvm_cli.prediction.resume import ResumableOutput
     from fastsvm_cli.text.output import Output
+
+
+class Fallback(_native.Fallback):
+    """The exact model of a certified one, for undecided rows.
+
+    load: reads it, or a reduced set's plain(), when first needed, on any thread. tolerance: a regression value of
+    larger radius is replaced.
+    """
+
+    def __init__(self, load: Callable[[], Model], tolerance: float = 0.0):
+        super().__init__(lambda: load().native, tolerance)
+
+
+class Predictor(_native.Predictor):
+    """A model with its options (native/engine/predictor.h), of _native.Predictor. Thread-safe."""
+
+    def __init__(self, model: Model, *, exact: "Fallback | None" = None, **options: Any):
+        self.model, self.exact = model, exact
+        super().__init__(model.native, exact=exact, **options)
 
 
 def answer_file(
     prediction: _native.Prediction,
     path: str,
-    output: "Output | ResumableOutput",
+    write: "Callable[[bytes], object]",
     open_rows: "Output | None" = None,
     outside_rows: "Output | None" = None,
     *,
@@ -34,7 +54,7 @@ def answer_file(
     """
     write_beside = [None if each is None else each.write for each in (open_rows, outside_rows)]
     with Content(path, prediction.position.offset, on_read) as content:
-        prediction.answer(content.read_into, content.ready, output.write, *write_beside, on_chunk, head)
+        prediction.answer(content.read_into, content.ready, write, *write_beside, on_chunk, head)
 
 
 def predict(
@@ -55,3 +75,12 @@ def predict(
     except _native.RunError as error:
         raise DataFormatError(path, *error.args) from None
     return run_counts
+
+
+def summary_values(header: Header, score: "_native.Score") -> dict:
+    """Return the scores; an undefined one is None."""
+    names = ("mean_squared_error", "squared_correlation") if header.regression else ("accuracy",)
+    values = dict(zip(names, _native.scores(header, score)))
+    if not header.regression:
+        values["correct"] = score.correct
+    return {key: value if isfinite(value) else None for key, value in values.items()}
