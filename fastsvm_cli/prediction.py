@@ -84,3 +84,9 @@ def summary_values(header: Header, score: "_native.Score") -> dict:
     if not header.regression:
         values["correct"] = score.correct
     return {key: value if isfinite(value) else None for key, value in values.items()}
+
+
+def still_hold(then: "dict[str, Any]", on_bad_row: str, max_line: int) -> bool:
+    """Return whether lines written under `then` (on_bad_row, max_line, count bad_rows) hold under these settings."""
+    same = (then["on_bad_row"], then["max_line"]) == (on_bad_row, max_line)
+    return same or (not then["bad_rows"] and then["max_line"] <= max_line)

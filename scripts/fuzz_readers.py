@@ -72,7 +72,7 @@ def seeds() -> "dict[str, list[bytes]]":
 
 def make_good(text: bytes) -> bytes:
     """Update the checksum, so that the parser continues past it."""
-    from fastsvm_cli.text.fingerprint import fingerprint
+    from fastsvm_cli._native import fingerprint
 
     lines = text.replace(b"\r\n", b"\n")
     content = re.sub(rb"(checksum [^\n]*\n)?end\n?$", b"", lines)
@@ -107,8 +107,8 @@ class Models:
 
 
 def exact_models() -> "dict[str, object]":
+    from fastsvm_cli._native import fingerprint
     from fastsvm_cli.models import parse_model
-    from fastsvm_cli.text.fingerprint import fingerprint
 
     texts = [path.read_bytes() for path in MODELS[".model"]]
     return {fingerprint(text): parse_model(text, "exact") for text in texts}
@@ -248,8 +248,8 @@ class Ranges:
         return damaged(rng.choice(RANGES), RANGES, rng)
 
     def read(self, text, rng, folder):
+
         from fastsvm_cli import _native
-        from fastsvm_cli.text.line_blocks import BadRows
         from fastsvm_cli.text.read_rows import read_chunks
         from fastsvm_cli.text.scaling import parse_scaling, with_labels
 
@@ -266,7 +266,7 @@ class Ranges:
             path = os.path.join(folder, "rows")
             with open(path, "wb") as file:
                 file.write(rows * times)
-            bad = BadRows("rows")
+            bad = _native.BadRows(False, lambda line, why: None)
             read = []
             for chunk in read_chunks(path, dense=dense, bad_rows=bad, scaling=scaling.again()):
                 list(bad.fill(b"\n" * chunk.rows, chunk.rows))
@@ -283,7 +283,7 @@ class Ranges:
         from fastsvm_cli import _native
         from fastsvm_cli.errors import FastsvmError
         from fastsvm_cli.models import load_model, parse_model
-        from fastsvm_cli.models.embedded_scaling import EmbeddedScaling
+        from fastsvm_cli.text.scaling import EmbeddedScaling
 
         regression = scaling.native.label_line() is not None
         model = load_model(

@@ -8,6 +8,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from fastsvm_cli import __version__
+from fastsvm_cli._native import MOST_NAMED
 from fastsvm_cli.cluster.blocks import (
     Block,
     Text,
@@ -21,11 +22,9 @@ from fastsvm_cli.cluster.blocks import (
 )
 from fastsvm_cli.cluster.parts import Folder
 from fastsvm_cli.cluster.scheduler import connect, requiring_scheduler
-from fastsvm_cli.cluster.work import Job, answer, received
+from fastsvm_cli.cluster.work import Job, answer, digest_of, received
 from fastsvm_cli.errors import FastsvmError, FileError
 from fastsvm_cli.models import looks_like_model
-from fastsvm_cli.text.fingerprint import digest_of
-from fastsvm_cli.text.line_blocks import NAMED
 
 if TYPE_CHECKING:
     from distributed import Client, Future
@@ -68,7 +67,7 @@ class Sum:
             prediction.run_counts.add_values(entry["tally"])
             prediction.scaled.add(*entry["scaled"])
             bad_rows += entry["bad_rows"]
-            for line, why in entry["named"][: NAMED - len(self.named)]:
+            for line, why in entry["named"][: MOST_NAMED - len(self.named)]:
                 self.named.append(_message(block, line, why, blocks, manifest_entries))
         if prediction.bad_rows is not None:
             prediction.bad_rows.restore(bad_rows, [])

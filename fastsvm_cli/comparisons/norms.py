@@ -3,7 +3,7 @@
 import numpy as np
 
 from fastsvm_cli import _native
-from fastsvm_cli.models.centers import center_point
+from fastsvm_cli.models.base import center_point
 
 _OCTAVES, _LOWEST = 2200, -1080  # from 2^-1080 on
 

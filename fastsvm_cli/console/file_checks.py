@@ -86,8 +86,8 @@ def has_pairs(path: str) -> bool:
 
 def check_model_output(path: str, *sources: "str | None") -> None:
     """Refuse to replace rows of data, or the source of a model, by the model."""
+    from fastsvm_cli._native import fingerprint
     from fastsvm_cli.errors import FileError
-    from fastsvm_cli.text.fingerprint import fingerprint
     from fastsvm_cli.text.read_rows import read_bytes
 
     what = "rows of data" if has_pairs(path) else None

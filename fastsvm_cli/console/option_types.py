@@ -145,7 +145,7 @@ def number(value: "str | float") -> float:
 
 def one_character(context: click.Context, parameter: click.Parameter, value: str) -> str:
     r"""Convert \t, tab, space or a character to a delimiter."""
-    from fastsvm_cli.text.line_blocks import may_delimit
+    from fastsvm_cli._native import may_delimit
 
     value = {"\\t": "\t", "tab": "\t", "space": " "}.get(value, value)
     if not may_delimit(value):

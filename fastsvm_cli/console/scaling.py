@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from fastsvm_cli.models.base import Model
-    from fastsvm_cli.models.embedded_scaling import EmbeddedScaling
-    from fastsvm_cli.text.scaling import Scaling
+    from fastsvm_cli.text.scaling import EmbeddedScaling, Scaling
 
 
 def read_scale_file(path: "str | None", labels_path: "str | None" = None) -> "Scaling | None":
@@ -33,9 +32,9 @@ def read_range(
     """Read a range file that must fit the model (None: a density estimate)."""
     scaling = read_scale_file(path, labels_path)
     if scaling is not None:
-        from fastsvm_cli.models.embedded_scaling import check
+        from fastsvm_cli.text.scaling import check_embedding
 
-        check(scaling, model, model_file)
+        check_embedding(scaling, model, model_file)
     return scaling
 
 
@@ -43,7 +42,7 @@ def embedded_scaling(scaling: "Scaling | None", model_file: str) -> "EmbeddedSca
     """Return a scaling as a model embeds it, or None. model_file: for messages."""
     if scaling is None:
         return None
-    from fastsvm_cli.models.embedded_scaling import EmbeddedScaling
+    from fastsvm_cli.text.scaling import EmbeddedScaling
 
     return EmbeddedScaling(scaling, model_file)
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fastsvm_cli import _native
+from fastsvm_cli._native import fingerprint
 from fastsvm_cli.comparisons.agreement import DOUBTFUL, agreement_with_exact, gain_in_doubt
 from fastsvm_cli.comparisons.budget import DEFAULT_BUDGET, Budget
 from fastsvm_cli.console.option_types import number
@@ -23,7 +24,6 @@ from fastsvm_cli.estimators.rows import check_names, labelled_chunks
 from fastsvm_cli.methods import find, methods, names
 from fastsvm_cli.methods.compilation import SourceModel, compile_source, silent
 from fastsvm_cli.models.base import ExactModel, Model
-from fastsvm_cli.text.fingerprint import fingerprint
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

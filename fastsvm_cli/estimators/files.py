@@ -95,11 +95,11 @@ def predict_file(
     (True, 6000)
     """
     from fastsvm_cli import _native
+    from fastsvm_cli._native import may_delimit
     from fastsvm_cli.errors import warn
     from fastsvm_cli.estimators.predictor import as_fast
     from fastsvm_cli.methods.parallel import threads_here
     from fastsvm_cli.prediction import answer_file
-    from fastsvm_cli.text.line_blocks import may_delimit
     from fastsvm_cli.text.output import Output, check_output
 
     path, out = os.fsdecode(path), os.fsdecode(out)

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from fastsvm_cli._native import fingerprint as fingerprint_of
 from fastsvm_cli.errors import FastsvmError, ModelFormatError
 from fastsvm_cli.models import parse_model
-from fastsvm_cli.text.fingerprint import fingerprint as fingerprint_of
 from fastsvm_cli.text.read_rows import read_bytes
 
 if TYPE_CHECKING:

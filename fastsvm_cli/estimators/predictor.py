@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fastsvm_cli._native import fingerprint as fingerprint_of
 from fastsvm_cli.errors import ModelFormatError, RowError
 from fastsvm_cli.estimators.calibration import nearly_equal
 from fastsvm_cli.estimators.class_order import Classes
@@ -34,11 +35,9 @@ from fastsvm_cli.estimators.sklearn_protocol import (
     is_one_class,
     unavailable,
 )
-from fastsvm_cli.models import check_start, parse_libsvm, parse_model
+from fastsvm_cli.models import check_start, parse_libsvm, parse_model, read_model_text
 from fastsvm_cli.models.base import LABELS, ExactModel, Model, Precision
 from fastsvm_cli.prediction import Answer, Fallback, Predictor
-from fastsvm_cli.text.fingerprint import fingerprint as fingerprint_of
-from fastsvm_cli.text.read_rows import read_bytes
 
 if TYPE_CHECKING:
     from fastsvm_cli import _native
@@ -96,7 +95,7 @@ def load(
     """
     path = os.fsdecode(path)
     fast = loads(
-        read_bytes(path, lambda start: check_start(start, path)),
+        read_model_text(path),
         name=path,
         exact=exact,
         tolerance=tolerance,
@@ -337,7 +336,7 @@ class FastSVM(Persistent, FittedEstimator):
             raise ValueError("exact= needs tolerance= for a regression model: the largest radius a value may keep")
         if isinstance(exact, (str, bytes, os.PathLike)):
             name = os.fsdecode(exact)
-            text = read_bytes(name, lambda start: check_start(start, name))
+            text = read_model_text(name)
             exact = FastSVM(parse_libsvm(text, name).plain(), fingerprint=fingerprint_of(text))
             exact._path = name
         elif isinstance(exact, Model):

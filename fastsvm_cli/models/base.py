@@ -2,14 +2,14 @@
 
 from collections.abc import Sequence
 from functools import cached_property
+from math import floor, inf, log10
 from typing import TYPE_CHECKING, Any
 
 from fastsvm_cli import _native
 from fastsvm_cli._native import Precision as Precision
 
 if TYPE_CHECKING:
-    from fastsvm_cli.models.embedded_scaling import EmbeddedScaling
-    from fastsvm_cli.text.scaling import Scaling
+    from fastsvm_cli.text.scaling import EmbeddedScaling, Scaling
 
 
 #: Default of decision_values.
@@ -152,11 +152,6 @@ class Model:
         return self.proves and self.certified
 
     @property
-    def holds_exact(self) -> bool:
-        """Whether the model holds its exact model."""
-        return hasattr(self.file, "exact")
-
-    @property
     def exact(self) -> "ExactModel":
         """The LIBSVM model that an ordered model, or a cascade, holds. Other models raise AttributeError."""
         return ExactModel(self.file.exact, self.path)
@@ -254,3 +249,13 @@ class _StoppedModel(Model):
     @property
     def native(self) -> "_native.Model":
         return self._stopped
+
+
+def center_point(mean: "list[float]", low: "list[float]", high: "list[float]") -> "list[float]":
+    """Return an expansion's center, `mean` rounded to 1/10,000 of each range or finer, for a short file."""
+    out = []
+    for value, least, most in zip(mean, low, high):
+        spread = most - least
+        value = min(max(value, least), most)
+        out.append(round(value, 4 - floor(log10(spread))) if 0 < spread < inf else value)
+    return out

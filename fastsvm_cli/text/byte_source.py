@@ -19,23 +19,7 @@ _BUFFER_BYTES = 1 << 18  # decompressed at a time
 _PATIENCE = 1000  # milliseconds
 
 
-class Source:
-    """A source of bytes."""
-
-    def ready(self) -> bool:
-        """Return whether a read would not wait."""
-        raise NotImplementedError
-
-    def read_into(self, into: memoryview) -> int:
-        """Fill `into` with at least one byte; return their number, 0 at the end."""
-        raise NotImplementedError
-
-    def close(self) -> None:
-        """Close the source."""
-        raise NotImplementedError
-
-
-class Content(Source):
+class Content:
     """Bytes of a file or "-". Another thread decompresses gzip, bzip2, xz and, if Python can, zstd.
 
     start: bytes of content to skip. begun: (open descriptor, first bytes), read by the core.
@@ -281,7 +265,7 @@ def decompressed(blocks: "Iterator[bytes]", kind: str, path: str) -> "Iterator[b
     new, errors = _decompressor(kind, path)
     stream = None
     for block in blocks:
-        while block:
+        while block or not getattr(stream, "needs_input", True):
             if stream is None:
                 if kind in ("gzip", "xz"):
                     block = block.lstrip(b"\0")  # padding
@@ -296,18 +280,7 @@ def decompressed(blocks: "Iterator[bytes]", kind: str, path: str) -> "Iterator[b
                 yield buffer
             if stream.eof:
                 block, stream = stream.unused_data, None
-            elif kind == "gzip":
-                block = stream.unconsumed_tail
-            else:  # the others keep unused input
-                block = b""
-                try:
-                    while not (stream.eof or stream.needs_input):
-                        buffer = stream.decompress(b"", _BUFFER_BYTES)
-                        if buffer:
-                            yield buffer
-                except errors:
-                    raise FileError(path, f"the {kind} data is damaged") from None
-                if stream.eof:
-                    block, stream = stream.unused_data, None
+            else:
+                block = getattr(stream, "unconsumed_tail", b"")  # other streams than zlib's keep the rest
     if stream is not None:
         raise FileError(path, f"the {kind} data ends too early")

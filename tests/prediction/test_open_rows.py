@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from fastsvm_cli.models import load_model
-from fastsvm_cli.text.line_blocks import BadRows
 from fastsvm_cli.text.read_rows import read_chunks
 from support import oracles
+from support.bad_rows import bad_rows_seen
 from support.evaluation import decide
 from support.in_process import answered
 from support.messages import table
@@ -110,7 +110,7 @@ def test_lines_of_rows_that_cannot_be_evaluated_are_counted_too():
         read = [(101 + at, fate) for at, fate in enumerate(fates) if fate != "unreadable"]
         lines = np.subtract([line for line, _ in read], 101) - np.arange(len(read))  # unreadable ones before each row
         gaps = [(row, count, count) for row, count in enumerate(np.diff(lines, prepend=0).tolist()) if count]
-        bad_rows = BadRows("data")
+        bad_rows = bad_rows_seen()
         bad_rows.begin(101, gaps, [])
         while read:
             buffer, read = read[: (cut := rng.randint(1, 9))], read[cut:]

@@ -16,7 +16,7 @@ def predict_on_dask(options: "PredictOptions") -> None:
     from fastsvm_cli.cluster.work import Job
     from fastsvm_cli.console.file_checks import check_inputs
     from fastsvm_cli.console.progress import Progress
-    from fastsvm_cli.models import check_start
+    from fastsvm_cli.models import read_model_text
     from fastsvm_cli.system import raising
     from fastsvm_cli.text.read_rows import read_bytes
 
@@ -27,7 +27,7 @@ def predict_on_dask(options: "PredictOptions") -> None:
     model_file, *others = options.inputs[1:]
     check_inputs(model_file, *others)
     contents = {path: read_bytes(path) for path in others}
-    contents[model_file] = read_bytes(model_file, lambda start: check_start(start, model_file))
+    contents[model_file] = read_model_text(model_file)
     job = Job(absolute(options.output), {name: getattr(options, name) for name in options.records()}, contents)
     prediction = job.prediction()
     prediction.begin()

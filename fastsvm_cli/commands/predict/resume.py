@@ -8,8 +8,8 @@ from typing import Any
 
 from fastsvm_cli import _native
 from fastsvm_cli.errors import DataFormatError, FileError
+from fastsvm_cli.prediction import still_hold
 from fastsvm_cli.system import raising
-from fastsvm_cli.text.line_blocks import still_hold
 
 #: Minimum seconds between checkpoints, and largest share of time for them.
 SECONDS = 5.0

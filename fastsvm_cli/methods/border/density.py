@@ -8,12 +8,12 @@ import numpy as np
 
 from fastsvm_cli import _native
 from fastsvm_cli._native import Header, class_pairs
+from fastsvm_cli._native import fingerprint as fingerprint_of_text
 from fastsvm_cli.errors import FileError
 from fastsvm_cli.methods.border.gradients import DensityFunction
 from fastsvm_cli.methods.feature_space import matrix
 from fastsvm_cli.methods.folded_scaling import ScalingToFold, folded_exact, folded_model
 from fastsvm_cli.models.base import ExactModel, Model
-from fastsvm_cli.text.fingerprint import fingerprint as fingerprint_of_text
 
 _SHOWN = 200  # rows for the header's median bandwidth
 
