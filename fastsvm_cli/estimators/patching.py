@@ -20,10 +20,9 @@ import numpy as np
 
 from fastsvm_cli import _native
 from fastsvm_cli.errors import FastsvmError
-from fastsvm_cli.estimators.calibration import nearly_equal
-from fastsvm_cli.estimators.class_order import Classes
-from fastsvm_cli.estimators.fitted_svm import KERNELS, read_svm
+from fastsvm_cli.estimators.fitted_svm import read_svm
 from fastsvm_cli.estimators.rows import chunk_of
+from fastsvm_cli.estimators.sklearn_numbers import KERNELS, Classes, nearly_equal
 from fastsvm_cli.methods.parallel import threads_here
 from fastsvm_cli.models.base import LABELS, Precision
 from fastsvm_cli.text.read_rows import MOST_VALUES

@@ -8,10 +8,20 @@ import numpy as np
 
 from fastsvm_cli._native import fingerprint as fingerprint_of
 from fastsvm_cli.errors import ModelFormatError, RowError
-from fastsvm_cli.estimators.calibration import nearly_equal
-from fastsvm_cli.estimators.class_order import Classes
-from fastsvm_cli.estimators.own_code import OwnCode, deciding
-from fastsvm_cli.estimators.persistence import Persistent
+from fastsvm_cli.estimators.fitted_estimator import (
+    BEYOND_VOTES,
+    CERTIFIED,
+    FittedEstimator,
+    Persistent,
+    available,
+    has_classes,
+    has_probability,
+    has_proofs,
+    has_radii,
+    has_targets,
+    is_one_class,
+    unavailable,
+)
 from fastsvm_cli.estimators.rows import (
     ParsedRows,
     Rows,
@@ -22,19 +32,7 @@ from fastsvm_cli.estimators.rows import (
     rows_of,
     serial_chunk_of,
 )
-from fastsvm_cli.estimators.sklearn_protocol import (
-    BEYOND_VOTES,
-    CERTIFIED,
-    FittedEstimator,
-    available,
-    has_classes,
-    has_probability,
-    has_proofs,
-    has_radii,
-    has_targets,
-    is_one_class,
-    unavailable,
-)
+from fastsvm_cli.estimators.sklearn_numbers import Classes, OwnCode, deciding, nearly_equal
 from fastsvm_cli.models import check_start, parse_libsvm, parse_model, read_model_text
 from fastsvm_cli.models.base import LABELS, ExactModel, Model, Precision
 from fastsvm_cli.prediction import Answer, Fallback, Predictor

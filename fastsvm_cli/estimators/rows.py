@@ -291,15 +291,15 @@ def labelled_chunks(data: Any, found: "Fitted", who: str) -> "list[_native.Chunk
     """Return X or (X, y), checked against the model, as chunks of scaled rows with labels in front."""
     X, y = data if isinstance(data, tuple) and len(data) == 2 else (data, None)
     rows = rows_of(X if found.prepare is None else found.prepare(X), who)
-    if found.n_features not in (None, rows.columns):
-        raise ValueError(f"X has {rows.columns} features, but {found.name} is expecting {found.n_features}")
+    if found.n_features_in not in (None, rows.columns):
+        raise ValueError(f"X has {rows.columns} features, but {found.name} is expecting {found.n_features_in}")
     leading = np.empty((rows.rows, 0)) if y is None else _labels(np.asarray(y), found, rows.rows)[:, None]
     out = []
     for first in range(0, rows.rows, BLOCK_ROWS):
         last = min(first + BLOCK_ROWS, rows.rows)
         block = rows.block(first, last, who)
-        if found.scaling is not None:
-            block = found.scaling.apply(block)
+        if found.transform is not None:
+            block = found.transform.apply(block)
         chunk = chunk_of(block, who, found.model.first_index)
         labels = np.ascontiguousarray(leading[first:last], dtype=np.float64)
         out.append(_native.Chunk.from_csr(labels, chunk.indptr, chunk.indices, chunk.values))
