@@ -130,10 +130,11 @@ def predict_with(model, rng, exact):
         options["values"] = True
     if model.ordered and header.regression and not options and rng.random() < 0.5:
         options["tolerance"] = rng.choice((0.0, 1e-3, 1e300))
-    stopped = model.stopped_after(rng.choice((1, 2, 1000)))
-    if stopped is not None and "probability" not in options and rng.random() < 0.3:
+    steps = model.file.stopped_after(rng.choice((1, 2, 1000)))
+    if steps is not None and "probability" not in options and rng.random() < 0.3:
         options.pop("tolerance", None)
-        model = stopped
+        stopped = type("Stopped", (type(model),), {"native": steps, "proves": False, "certified": True})
+        model = stopped(model.file, model.path)
     if model.certified and not model.ordered and model.fingerprint in exact and rng.random() < 0.5:
         options["exact"] = Fallback(lambda: exact[model.fingerprint], rng.choice((0.0, 0.1)))
     chunks = [chunk] if rng.random() < 0.5 else [chunk.select([row]) for row in range(chunk.rows)]

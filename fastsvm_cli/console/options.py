@@ -264,10 +264,10 @@ def check_dask(address: "str | None") -> None:
     """Require the address of a scheduler."""
     if address is None:
         return
-    from fastsvm_cli.cluster.scheduler import Address
+    from fastsvm_cli.cluster.scheduler import local_workers
 
     try:
-        Address(address)
+        local_workers(address)
     except ValueError as error:
         raise click.UsageError(f"{spelled('dask')}: {error}.") from None
 

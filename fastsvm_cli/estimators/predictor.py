@@ -1,6 +1,7 @@
 """Models that predict arrays, with scikit-learn's conventions."""
 
 import os
+from collections.abc import Callable
 from copy import copy
 from typing import TYPE_CHECKING, Any
 
@@ -91,10 +92,9 @@ def load(
     >>> fast.predict(X[:5])  # X: (6000, 8)
     array([-1, -1,  1, -1, -1])
     """
-    path = os.fsdecode(path)
-    fast = loads(
-        read_model_text(path),
-        name=path,
+    return _of_file(
+        path,
+        parse_model,
         exact=exact,
         tolerance=tolerance,
         n_threads=n_threads,
@@ -103,6 +103,12 @@ def load(
         decision_function_shape=decision_function_shape,
         break_ties=break_ties,
     )
+
+
+def _of_file(path: "str | bytes | os.PathLike[str]", parse: "Callable[..., Model]", **settings: Any) -> "FastSVM":
+    path = os.fsdecode(path)
+    text = read_model_text(path)
+    fast = FastSVM(parse(text, path), fingerprint=fingerprint_of(text), **settings)
     fast._path = path
     return fast
 
@@ -321,7 +327,7 @@ class FastSVM(Persistent, FittedEstimator):
     def _checked_exact(self, exact: "str | bytes | os.PathLike[str] | Model | FastSVM | None") -> "FastSVM | None":
         if exact is None:
             return None
-        model, name = self.model, "exact"
+        model = self.model
         if self.beyond_votes:
             raise ValueError(f"exact= does not go with a calibrator or break_ties: {BEYOND_VOTES}")
         if model.folded is not None and model.folded.unproven is not None:
@@ -333,15 +339,12 @@ class FastSVM(Persistent, FittedEstimator):
         if model.header.regression and self.tolerance is None:
             raise ValueError("exact= needs tolerance= for a regression model: the largest radius a value may keep")
         if isinstance(exact, (str, bytes, os.PathLike)):
-            name = os.fsdecode(exact)
-            text = read_model_text(name)
-            exact = FastSVM(parse_libsvm(text, name).plain(), fingerprint=fingerprint_of(text))
-            exact._path = name
+            exact = _of_file(exact, lambda text, path: parse_libsvm(text, path).plain())
         elif isinstance(exact, Model):
             exact = FastSVM(exact)
         if exact.own_fingerprint != model.fingerprint:
             raise ModelFormatError(
-                exact._path or name,
+                exact._path or "exact",
                 "this is not the model that the other was compiled from (their fingerprints differ)",
             )
         return exact

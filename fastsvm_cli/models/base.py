@@ -187,14 +187,6 @@ class Model:
         """
         self.native.reference_values(chunk, out)
 
-    def stopped_after(self, steps: int) -> "Model | None":
-        """Return the model with its first `steps` points only; None unless ordered by the method geometry.
-
-        Its value and radius are the middle and half the width of an interval.
-        """
-        engine = self.file.stopped_after(steps)
-        return None if engine is None else _StoppedModel(self, engine)
-
     def decisions(self, requested: Precision, with_radius: bool = False) -> _native.Decisions:
         """Return a Decisions for `decision_values` to fill, with radii if `with_radius`.
 
@@ -234,21 +226,6 @@ class ExactModel(Model):
     def plain(self) -> "ExactModel":
         """Return the model without the line that fastsvm adds at the end of a LIBSVM model, if it has one."""
         return self if self.fingerprint is None else ExactModel(self.file.plain(), self.path)
-
-
-class _StoppedModel(Model):
-    """A geometry model that uses only its first points."""
-
-    proves = False
-    certified = True
-
-    def __init__(self, whole: Model, engine: "_native.Model"):
-        super().__init__(whole.file, whole.path)
-        self._embedded_scaling, self._stopped = whole.embedded_scaling, engine
-
-    @property
-    def native(self) -> "_native.Model":
-        return self._stopped
 
 
 def center_point(mean: "list[float]", low: "list[float]", high: "list[float]") -> "list[float]":

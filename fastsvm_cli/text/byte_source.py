@@ -97,16 +97,10 @@ class Content:
 
     def read(self, size: int) -> bytes:
         """Return between 1 and `size` bytes; none at the end."""
-        if self._buffers is None:
-            try:
-                if self._pending and not self._seek_back():
-                    size = min(size, len(self._pending))
-                else:
-                    return self._read(size)
-            except OSError as error:
-                raise FileError(self.path, error) from None
-        elif not self._pending:
-            self._pending = next(self._buffers, b"")
+        if self._buffers is not None:
+            self._pending = self._pending or next(self._buffers, b"")
+        elif not self._pending or self._seek_back():
+            return self._read(size)
         data, self._pending = self._pending[:size], self._pending[size:]
         return data
 
@@ -127,10 +121,7 @@ class Content:
         """Fill `into` with at least one byte; return their number, 0 at the end."""
         if not self._pending:
             if self._buffers is None:
-                try:
-                    got = self._waited(lambda: os.readv(self._file, [into]))
-                except OSError as error:
-                    raise FileError(self.path, error) from None
+                got = self._waited(lambda: os.readv(self._file, [into]))
                 self._count(got)
                 return got
             self._pending = next(self._buffers, b"")
@@ -153,6 +144,8 @@ class Content:
                 return read()
             except BlockingIOError:  # a pipe that another program made non-blocking
                 self._poll.poll(_PATIENCE)
+            except OSError as error:
+                raise FileError(self.path, error) from None
 
     def _count(self, got: int) -> None:
         self._taken += got
@@ -189,13 +182,7 @@ class Content:
 
     def _compressed(self, start: bytes) -> "Iterator[bytes]":
         yield start
-        while True:
-            try:
-                data = self._read(1 << 18)
-            except OSError as error:
-                raise FileError(self.path, error) from None
-            if not data:
-                return
+        while data := self._read(1 << 18):
             yield data
 
 
