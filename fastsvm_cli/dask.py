@@ -23,7 +23,8 @@ import numpy as np
 from fastsvm_cli import _native
 from fastsvm_cli.errors import FastsvmError, MissingPackageError
 from fastsvm_cli.estimators.compile import compile
-from fastsvm_cli.estimators.predictor import FastSVM, as_fast
+from fastsvm_cli.estimators.files import as_fast
+from fastsvm_cli.estimators.predictor import FastSVM
 from fastsvm_cli.estimators.rows import ParsedRows
 from fastsvm_cli.models.base import Model
 

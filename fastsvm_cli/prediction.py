@@ -58,15 +58,10 @@ def answer_file(
 
 
 def predict(
-    predictor: Predictor,
-    chunks: "Iterable[_native.Chunk]",
-    write: Callable[[bytes], None],
-    *,
-    path: str,
-    labelled: bool = True,
+    predictor: Predictor, chunks: "Iterable[_native.Chunk]", write: Callable[[bytes], None], *, path: str
 ) -> RunCounts:
     """Write the line of every row in memory, in order. Raises DataFormatError for a row that cannot be evaluated."""
-    run_counts = RunCounts(labelled)
+    run_counts = RunCounts(True)
     run = _native.Run(predictor, run_counts, write)
     try:
         run.begin()
