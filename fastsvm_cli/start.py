@@ -10,9 +10,9 @@ def run() -> None:
     Before click is imported, the core runs `predict` if it knows all words. Rare garbage collection and no interpreter
     shutdown save a fifth of a short command's time.
     """
-    from fastsvm_cli.system import interruption
+    from fastsvm_cli import system
 
-    interruption.install()
+    system.handle_signals()
     failure = None
     try:
         code = _predicted()
@@ -22,9 +22,7 @@ def run() -> None:
         failure = error
     import gc
 
-    from fastsvm_cli.system import streams
-
-    streams.prepare()
+    system.prepare_streams()
     gc.set_threshold(200_000, 20, 20)
     from fastsvm_cli.cli import main
 

@@ -19,7 +19,7 @@ LAYERS = (
     ("interfaces", "commands/  estimators/  dask.py  sklearn.py"),
     ("methods and measurement", "methods/  benchmarks/  figures/  export/"),
     ("shared by commands", "console/  comparisons/  cluster/"),
-    ("prediction", "prediction/  models/  text/  system/  bounds.py"),
+    ("prediction", "prediction.py  models/  text/  system.py  bounds.py"),
     ("core (C++)", "native/"),
 )
 #: A row's way through the core: module, what happens there.

@@ -72,7 +72,7 @@ def seeds() -> "dict[str, list[bytes]]":
 
 def make_good(text: bytes) -> bytes:
     """Update the checksum, so that the parser continues past it."""
-    from fastsvm_cli.text.fingerprint import fingerprint
+    from fastsvm_cli._native import fingerprint
 
     lines = text.replace(b"\r\n", b"\n")
     content = re.sub(rb"(checksum [^\n]*\n)?end\n?$", b"", lines)
@@ -107,8 +107,8 @@ class Models:
 
 
 def exact_models() -> "dict[str, object]":
+    from fastsvm_cli._native import fingerprint
     from fastsvm_cli.models import parse_model
-    from fastsvm_cli.text.fingerprint import fingerprint
 
     texts = [path.read_bytes() for path in MODELS[".model"]]
     return {fingerprint(text): parse_model(text, "exact") for text in texts}
@@ -118,7 +118,7 @@ def predict_with(model, rng, exact):
     """exact: models by fingerprint."""
     from fastsvm_cli import _native
     from fastsvm_cli.errors import FastsvmError
-    from fastsvm_cli.prediction.pipeline import Fallback, Predictor, predict
+    from fastsvm_cli.prediction import Fallback, Predictor, predict
 
     precomputed = model.header.kernel_type == "precomputed" and not model.ordered
     chunk, failure, _, _ = _native.parse(SERIALS if precomputed else ROWS)
@@ -130,10 +130,11 @@ def predict_with(model, rng, exact):
         options["values"] = True
     if model.ordered and header.regression and not options and rng.random() < 0.5:
         options["tolerance"] = rng.choice((0.0, 1e-3, 1e300))
-    stopped = model.stopped_after(rng.choice((1, 2, 1000)))
-    if stopped is not None and "probability" not in options and rng.random() < 0.3:
+    steps = model.file.stopped_after(rng.choice((1, 2, 1000)))
+    if steps is not None and "probability" not in options and rng.random() < 0.3:
         options.pop("tolerance", None)
-        model = stopped
+        stopped = type("Stopped", (type(model),), {"native": steps, "proves": False, "certified": True})
+        model = stopped(model.file, model.path)
     if model.certified and not model.ordered and model.fingerprint in exact and rng.random() < 0.5:
         options["exact"] = Fallback(lambda: exact[model.fingerprint], rng.choice((0.0, 0.1)))
     chunks = [chunk] if rng.random() < 0.5 else [chunk.select([row]) for row in range(chunk.rows)]
@@ -248,8 +249,8 @@ class Ranges:
         return damaged(rng.choice(RANGES), RANGES, rng)
 
     def read(self, text, rng, folder):
+
         from fastsvm_cli import _native
-        from fastsvm_cli.text.line_blocks import BadRows
         from fastsvm_cli.text.read_rows import read_chunks
         from fastsvm_cli.text.scaling import parse_scaling, with_labels
 
@@ -266,7 +267,7 @@ class Ranges:
             path = os.path.join(folder, "rows")
             with open(path, "wb") as file:
                 file.write(rows * times)
-            bad = BadRows("rows")
+            bad = _native.BadRows(False, lambda line, why: None)
             read = []
             for chunk in read_chunks(path, dense=dense, bad_rows=bad, scaling=scaling.again()):
                 if any(value == 0 or value - value != 0 for value in chunk.values.tolist()):
@@ -282,7 +283,7 @@ class Ranges:
         from fastsvm_cli import _native
         from fastsvm_cli.errors import FastsvmError
         from fastsvm_cli.models import load_model, parse_model
-        from fastsvm_cli.models.embedded_scaling import EmbeddedScaling
+        from fastsvm_cli.text.scaling import EmbeddedScaling
 
         regression = scaling.native.label_line() is not None
         model = load_model(

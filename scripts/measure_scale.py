@@ -48,8 +48,7 @@ def make_raw(source, target, size):
 
 def embed(model_file, ranges, target):
     from fastsvm_cli.models import load_model
-    from fastsvm_cli.models.embedded_scaling import EmbeddedScaling
-    from fastsvm_cli.text.scaling import parse_scaling
+    from fastsvm_cli.text.scaling import EmbeddedScaling, parse_scaling
 
     model = load_model(model_file)
     model.embedded_scaling = EmbeddedScaling(parse_scaling(Path(ranges).read_bytes(), ranges), target)

@@ -26,6 +26,7 @@ from tables import markdown
 from fastsvm_cli import _native
 from fastsvm_cli.methods.order.orders import compile_geometry, folded_vectors
 from fastsvm_cli.models import load_model
+from fastsvm_cli.models.base import LABELS
 from fastsvm_cli.text.read_rows import read_chunks
 
 LEAST = 1e-5
@@ -99,7 +100,7 @@ def first_decided(model, rows):
     task, out = model.header.task(), _native.Decisions(model.pairs, True)
     found = np.zeros(rows.rows, int)
     for k in range(1, len(model.points) + 1):
-        model.stopped_after(k).decision_values(rows, out)
+        model.file.stopped_after(k).decision_values(rows, LABELS, out)
         decided = np.ones(rows.rows, bool)
         decided[_native.undecided_rows(task, out)] = False
         found[decided & (found == 0)] = k
@@ -494,10 +495,10 @@ def decided_shares(options):
             ordered = compile_geometry(model, fingerprint="-", sequence=sequence, points=512, seed=options.seed)
             out, cells = _native.Decisions(ordered.pairs, True), []
             for k in (32, 128, 256, 512):
-                stopped = ordered.stopped_after(k)
+                stopped = ordered.file.stopped_after(k)
                 left = 0
                 for chunk in chunks:
-                    stopped.decision_values(chunk, out)
+                    stopped.decision_values(chunk, LABELS, out)
                     left += len(_native.undecided_rows(ordered.header.task(), out))
                 cells.append(f"{100 * (1 - left / total):.2f}")
             rows.append([data, name, model.header.total_sv, sequence, len(ordered.points), *cells])

@@ -7,6 +7,7 @@ from math import isfinite
 from typing import TYPE_CHECKING
 
 from fastsvm_cli import _native
+from fastsvm_cli._native import fingerprint
 from fastsvm_cli.benchmarks.environment import LibsvmScoring, run_process
 from fastsvm_cli.benchmarks.quality import Answers, Quality, interval_95, quality, relative_rms
 from fastsvm_cli.benchmarks.timing import Timed, Timings, interleave, speed_up
@@ -14,8 +15,7 @@ from fastsvm_cli.comparisons.budget import Budget, Changed
 from fastsvm_cli.errors import FastsvmError, FileError, ModelFormatError
 from fastsvm_cli.models import parse_libsvm, parse_model
 from fastsvm_cli.models.base import Model
-from fastsvm_cli.prediction.pipeline import Fallback, Predictor, predict
-from fastsvm_cli.text.fingerprint import fingerprint
+from fastsvm_cli.prediction import Fallback, Predictor, predict
 from fastsvm_cli.text.read_rows import read_bytes, read_chunks, smaller_chunks
 
 if TYPE_CHECKING:

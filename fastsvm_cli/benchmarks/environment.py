@@ -10,8 +10,7 @@ from collections.abc import Callable, Sequence
 
 from fastsvm_cli import __version__, _native
 from fastsvm_cli.methods.training import libsvm_problem
-from fastsvm_cli.system.interruption import held
-from fastsvm_cli.system.platform import name_of, processor_name
+from fastsvm_cli.system import held, name_of, processor_name
 from fastsvm_cli.text.read_rows import select_rows
 
 _TICK = 0.5  # seconds between calls of on_wait

@@ -7,6 +7,7 @@ from typing import TypeAlias
 from rich.console import RenderableType
 from rich.text import Text
 
+from fastsvm_cli._native import fingerprint
 from fastsvm_cli.benchmarks.bench_run import CLOCKS, END_TO_END, SCORING, Bench, Case
 from fastsvm_cli.benchmarks.conclusion import Conclusion, label_text, pareto, regression_cells, short, unbeaten
 from fastsvm_cli.benchmarks.quality import upper_95
@@ -14,8 +15,7 @@ from fastsvm_cli.comparisons.budget import ClassRows
 from fastsvm_cli.console.terminal import Group, printable, tables
 from fastsvm_cli.console.terminal import Row as TableRow
 from fastsvm_cli.errors import FastsvmError
-from fastsvm_cli.prediction.scores import summary_values
-from fastsvm_cli.text.fingerprint import fingerprint
+from fastsvm_cli.prediction import summary_values
 from fastsvm_cli.text.numbers import digits, finite, size_text
 from fastsvm_cli.text.read_rows import read_bytes
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from fastsvm_cli import _native
 from fastsvm_cli.cluster.scheduler import required_dask
 from fastsvm_cli.errors import FastsvmError, FileError
-from fastsvm_cli.text.byte_source import MAGIC_BYTES, Source, compression, decompressed
+from fastsvm_cli.text.byte_source import MAGIC_BYTES, compression, decompressed
 
 if TYPE_CHECKING:
     from fsspec import AbstractFileSystem
@@ -52,7 +52,7 @@ class Block(NamedTuple):
     whole: bool
 
 
-class Text(Source):
+class Text:
     """Source of a block's lines. read_into raises the errors of `buffers`."""
 
     def __init__(self, block: Block):

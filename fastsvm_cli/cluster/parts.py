@@ -180,5 +180,5 @@ class Folder:
             raise FileError(shown(self.url), "another fastsvm has taken it over, or its files were changed")
         if is_local(self.url):
             os.sync()  # parts must be on disk before the manifest
-        described = {name: {key: each[key] for key in _REPORTED} for name, each in manifest_entries.items()}
+        described = {name: {key: each[key] for key in _REPORTED} for name, each in sorted(manifest_entries.items())}
         self._put_manifest({"complete": True, "run": run, "summary": summary, "parts": described})

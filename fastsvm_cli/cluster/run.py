@@ -8,6 +8,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from fastsvm_cli import __version__
+from fastsvm_cli._native import MOST_NAMED
 from fastsvm_cli.cluster.blocks import (
     Block,
     Text,
@@ -21,11 +22,9 @@ from fastsvm_cli.cluster.blocks import (
 )
 from fastsvm_cli.cluster.parts import Folder
 from fastsvm_cli.cluster.scheduler import connect, requiring_scheduler
-from fastsvm_cli.cluster.work import Job, answer, received
+from fastsvm_cli.cluster.work import Job, answer, digest_of, received
 from fastsvm_cli.errors import FastsvmError, FileError
 from fastsvm_cli.models import looks_like_model
-from fastsvm_cli.text.fingerprint import digest_of
-from fastsvm_cli.text.line_blocks import NAMED
 
 if TYPE_CHECKING:
     from distributed import Client, Future
@@ -53,23 +52,62 @@ class PartsMissing(FastsvmError):
         self.lines = lines
 
 
+class Results(dict[str, dict[str, Any]]):
+    """Manifest entries of finished parts, and errors of failed blocks, by part."""
+
+    def __init__(self, job: Job, blocks: "list[Block]"):
+        super().__init__()
+        self.job, self.blocks = job, blocks
+
+    def message(self, block: Block, line: "int | None", why: str) -> str:
+        """Return `shard:line: why`, a message about a block.
+
+        line: number in the block, or None for the whole shard. Lines of earlier blocks without manifest entries are
+        counted.
+        """
+        name = shown(block.name)
+        if line is None:
+            return f"{name}: {why}"
+        try:
+            for each in self.blocks:
+                if each.name == block.name and each.number < block.number:
+                    before = self[each.part]
+                    line += before["lines"] if "lines" in before else before.setdefault("lines", count_lines(each))
+            return f"{name}:{line}: {why}"
+        except Exception:  # the shard cannot be read here
+            return f"{name}, from byte {block.start}: {why}"
+
+    def missing(self, stopped: "FastsvmError | None" = None) -> PartsMissing:
+        """Return the error of a run that leaves parts missing. stopped: the error that stopped all blocks."""
+        missing = [each for each in self.blocks if "error" in self.get(each.part, {"error": ""})]
+        failed = [] if stopped is not None else missing
+        lines = [self.message(each, self[each.part]["line"], self[each.part]["error"]) for each in failed[:_NAMED]]
+        if len(failed) > _NAMED:
+            lines.append(f"{len(failed) - _NAMED} more blocks failed.")
+        if stopped is not None:
+            lines.append(str(stopped))
+        one = len(missing) == 1
+        what = f"{len(missing)} of {len(self.blocks)} parts {'is' if one else 'are'} missing in {self.job.shown}"
+        return PartsMissing(f"{what}; the same command does {'it' if one else 'them'}, and keeps the others", lines)
+
+
 class Sum:
-    """Totals of a run over the manifest entries of its parts, besides those of the job's prediction, which are added.
+    """Totals of a run over its results, besides those of the job's prediction, which are added.
 
     named: messages of the first bad rows, in input order. instructions: instruction sets of the workers' processors.
     """
 
-    def __init__(self, job: Job, blocks: "list[Block]", manifest_entries: "dict[str, dict[str, Any]]"):
+    def __init__(self, results: Results):
         self.named: list[str] = []
-        self.instructions = {each["instructions"] for each in manifest_entries.values()}
-        prediction, bad_rows = job.prediction(), 0
-        for block in blocks:
-            entry = manifest_entries[block.part]
+        self.instructions = {each["instructions"] for each in results.values()}
+        prediction, bad_rows = results.job.prediction(), 0
+        for block in results.blocks:
+            entry = results[block.part]
             prediction.run_counts.add_values(entry["tally"])
             prediction.scaled.add(*entry["scaled"])
             bad_rows += entry["bad_rows"]
-            for line, why in entry["named"][: NAMED - len(self.named)]:
-                self.named.append(_message(block, line, why, blocks, manifest_entries))
+            for line, why in entry["named"][: MOST_NAMED - len(self.named)]:
+                self.named.append(results.message(block, line, why))
         if prediction.bad_rows is not None:
             prediction.bad_rows.restore(bad_rows, [])
 
@@ -111,13 +149,13 @@ def run(
                 say(f"{address} has no workers at the moment: waiting for one.")
             sent = client.submit(received, job, pure=False)
             try:
-                manifest_entries = _entries(client, sent, job, blocks, say, progress)
+                results = _results(client, sent, job, blocks, say, progress)
             finally:
                 with suppress(Exception):  # the scheduler is gone
                     client.cancel([sent])
-        seen = Sum(job, blocks, manifest_entries)
+        seen = Sum(results)
         document = json.loads(job.prediction().document())
-        out.finish(job.run, manifest_entries, {name: document[name] for name in document if name not in _OF_A_RUN})
+        out.finish(job.run, results, {name: document[name] for name in document if name not in _OF_A_RUN})
         return seen
     except (FastsvmError, AssertionError, AttributeError, KeyError, NameError, TypeError):  # the rest are bugs
         raise
@@ -125,29 +163,29 @@ def run(
         raise FileError(shown(out.url), one_line(error)) from None
 
 
-def _entries(
+def _results(
     client: "Client",
     sent: "Future",
     job: Job,
     blocks: "list[Block]",
     say: "Callable[[str], None]",
     progress: "Callable[[float, str], None]",
-) -> "dict[str, dict[str, Any]]":
-    """Return the manifest entries by part, once a pass finds every part valid: another client may replace parts."""
-    entries_so_far: dict[str, dict[str, Any]] = {}
+) -> Results:
+    """Return the manifest entries, once a pass finds every part valid: another client may replace parts."""
+    results = Results(job, blocks)
     for number in range(_PASSES):
         try:
             for block, each in answer_once(client, sent, blocks, progress):
-                entries_so_far[block.part] = each
+                results[block.part] = each
         except FastsvmError as stopped:
-            raise _missing(job, blocks, entries_so_far, stopped) from None
-        if any("error" in each for each in entries_so_far.values()):
-            raise _missing(job, blocks, entries_so_far, None)
-        stored = sum(each.pop("stored", False) for each in entries_so_far.values())
+            raise results.missing(stopped) from None
+        if any("error" in each for each in results.values()):
+            raise results.missing()
+        stored = sum(each.pop("stored", False) for each in results.values())
         if stored and not number:
             say(f"Kept: {stored} of {len(blocks)} parts.")
         if stored == len(blocks):
-            return {block.part: entries_so_far[block.part] for block in blocks}
+            return results
     raise FileError(job.shown, "somebody else is writing its parts, or workers do not see each other's")
 
 
@@ -213,45 +251,6 @@ def _why(error: Exception) -> str:
         why = f"the scheduler or a worker cannot read the job: install fastsvm {__version__} there too"
         raise FastsvmError(why)
     return one_line(error)
-
-
-def _missing(
-    job: Job, blocks: "list[Block]", entries_so_far: "dict[str, dict[str, Any]]", stopped: "FastsvmError | None"
-) -> PartsMissing:
-    missing = [each for each in blocks if "error" in entries_so_far.get(each.part, {"error": ""})]
-    failed = [] if stopped is not None else missing
-    lines = [
-        _message(each, entries_so_far[each.part]["line"], entries_so_far[each.part]["error"], blocks, entries_so_far)
-        for each in failed[:_NAMED]
-    ]
-    if len(failed) > _NAMED:
-        lines.append(f"{len(failed) - _NAMED} more blocks failed.")
-    if stopped is not None:
-        lines.append(str(stopped))
-    one = len(missing) == 1
-    what = f"{len(missing)} of {len(blocks)} parts {'is' if one else 'are'} missing in {job.shown}"
-    return PartsMissing(f"{what}; the same command does {'it' if one else 'them'}, and keeps the others", lines)
-
-
-def _message(
-    block: Block, line: "int | None", why: str, blocks: "list[Block]", entries_so_far: "dict[str, dict[str, Any]]"
-) -> str:
-    """Return `shard:line: why`, a message about a block.
-
-    line: number in the block, or None for the whole shard. Lines of earlier blocks without manifest entries are
-    counted.
-    """
-    name = shown(block.name)
-    if line is None:
-        return f"{name}: {why}"
-    try:
-        for each in blocks:
-            if each.name == block.name and each.number < block.number:
-                before = entries_so_far[each.part]
-                line += before["lines"] if "lines" in before else before.setdefault("lines", count_lines(each))
-        return f"{name}:{line}: {why}"
-    except Exception:  # the shard cannot be read here
-        return f"{name}, from byte {block.start}: {why}"
 
 
 def _groups(blocks: "list[Block]") -> "Iterator[list[Block]]":

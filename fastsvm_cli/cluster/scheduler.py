@@ -6,9 +6,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from fastsvm_cli import _native
+from fastsvm_cli import _native, system
 from fastsvm_cli.errors import FastsvmError, MissingPackageError
-from fastsvm_cli.system import interruption
 
 if TYPE_CHECKING:
     from distributed import Client, LocalCluster
@@ -21,21 +20,17 @@ PATIENCE = 30.0
 _ADDRESS = re.compile(r"(?:tcp|tls)://[^\s/]+:[0-9]{1,5}/?|wss?://[^\s/]\S*")
 
 
-class Address:
-    """Address of --dask: a scheduler's, or `local` or `local:N` for processes here.
+def local_workers(address: str) -> "int | None":
+    """Return N of `local:N`, by default the number of usable processors; None for a scheduler's address.
 
-    workers: N, by default the number of usable processors; None for a scheduler. Raises ValueError with the expected
-    form.
+    Raises ValueError with the expected form.
     """
-
-    def __init__(self, text: str):
-        self.text = text
-        self.workers: int | None = None
-        local = re.fullmatch(r"local(?::([1-9][0-9]{0,3}))?", text)
-        if local is not None:
-            self.workers = int(local[1]) if local[1] else _native.usable_processors()
-        elif not _ADDRESS.fullmatch(text):
-            raise ValueError(f"'{text}' found, expected tcp://HOST:PORT, tls://HOST:PORT, local or local:N")
+    local = re.fullmatch(r"local(?::([1-9][0-9]{0,3}))?", address)
+    if local is not None:
+        return int(local[1]) if local[1] else _native.usable_processors()
+    if not _ADDRESS.fullmatch(address):
+        raise ValueError(f"'{address}' found, expected tcp://HOST:PORT, tls://HOST:PORT, local or local:N")
+    return None
 
 
 @contextmanager
@@ -55,7 +50,7 @@ def connect(address: str, say: "Callable[[str], None]" = lambda line: None) -> "
     say: receives lines for the user. Raises FastsvmError if no scheduler answers.
     """
     try:
-        where = Address(address)
+        workers = local_workers(address)
     except ValueError as error:
         raise FastsvmError(f"--dask: {error}") from None
     with required_dask():
@@ -73,12 +68,12 @@ def connect(address: str, say: "Callable[[str], None]" = lambda line: None) -> "
         "distributed.admin.large-graph-warning-threshold": "1 PB",  # models may be large
     }
     with dask.config.set(quiet):
-        if where.workers is None:
+        if workers is None:
             with _closed(_client(distributed, address, say)) as client:
                 _say_dashboard(client.dashboard_link, say)
                 yield client
             return
-        with _local_cluster(where.workers) as cluster, _closed(_client(distributed, cluster, say)) as client:
+        with _local_cluster(workers) as cluster, _closed(_client(distributed, cluster, say)) as client:
             _say_dashboard(cluster.dashboard_link, say)
             yield client
 
@@ -130,11 +125,11 @@ def _local_cluster(workers: int) -> "Iterator[LocalCluster]":
     directory = dask.config.get("temporary-directory", None)  # the user's choice of disk
     if directory is not None:
         os.makedirs(directory, exist_ok=True)
-    with interruption.temporary_folder(prefix="fastsvm-dask-", dir=directory) as folder:
+    with system.temporary_folder(prefix="fastsvm-dask-", dir=directory) as folder:
         loop = cluster = None
         try:
             # A half-started cluster could not be closed.
-            with dask.config.set({"temporary-directory": folder}), interruption.held():
+            with dask.config.set({"temporary-directory": folder}), system.held():
                 loop = _loop_that_is_not_interrupted()
                 cluster = distributed.LocalCluster(
                     loop=loop.loop,
@@ -153,7 +148,7 @@ def _local_cluster(workers: int) -> "Iterator[LocalCluster]":
             why = _first_line(error)
             raise FastsvmError(f"no worker processes could be started on this machine: {why}") from None
         finally:
-            with interruption.held():
+            with system.held():
                 if cluster is not None:
                     cluster.close(timeout=10)
                 if loop is not None:

@@ -1,6 +1,7 @@
 """Tasks of a Dask worker: read a block, predict it, and write its part."""
 
 import errno
+import json
 from _thread import allocate_lock
 from contextlib import closing
 from typing import Any
@@ -10,11 +11,15 @@ from fastsvm_cli import __version__, _native
 from fastsvm_cli.cluster.blocks import Block, ShardChanged, Text, one_line, shown
 from fastsvm_cli.cluster.parts import Folder, entry_name
 from fastsvm_cli.errors import DataFormatError, FastsvmError
-from fastsvm_cli.text.fingerprint import digest_of
-from fastsvm_cli.text.line_blocks import still_hold
+from fastsvm_cli.prediction import still_hold
 
 #: Permanent errors: OUT_DIR's disk is full or not writable.
 _LASTING = {errno.EACCES, errno.EDQUOT, errno.EFBIG, errno.ENOSPC, errno.ENOTDIR, errno.EPERM, errno.EROFS}
+
+
+def digest_of(document: object) -> str:
+    """Return the fingerprint of a JSON document."""
+    return _native.fingerprint(json.dumps(document, sort_keys=True).encode())
 
 
 class Stop(FastsvmError):

@@ -222,7 +222,7 @@ def command(**parsed):
     if options.splits is not None:
         _cross_validate(options, options.splits)
     elif options.attempt:
-        from fastsvm_cli.system.interruption import raising
+        from fastsvm_cli.system import raising
 
         with raising():  # a signal shows what is known
             _choose(options)
@@ -236,7 +236,7 @@ def _compare(options: BenchOptions) -> None:
     from fastsvm_cli.benchmarks.conclusion import Conclusion, conclusion
     from fastsvm_cli.errors import MissingPackageError
     from fastsvm_cli.methods.training import load_libsvm
-    from fastsvm_cli.system.interruption import raising, temporary_folder
+    from fastsvm_cli.system import raising, temporary_folder
     from fastsvm_cli.text.numbers import json_document
 
     scaling = read_scale_file(options.scale_file)
@@ -359,7 +359,7 @@ def _cross_validate(options: BenchOptions, splits: int) -> None:
     from fastsvm_cli.console.terminal import ascii_only, show
     from fastsvm_cli.errors import FileError
     from fastsvm_cli.methods.training import load_libsvm
-    from fastsvm_cli.system.interruption import raising, temporary_folder
+    from fastsvm_cli.system import raising, temporary_folder
     from fastsvm_cli.text.read_rows import read_chunks
 
     load_libsvm()

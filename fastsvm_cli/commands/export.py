@@ -184,12 +184,11 @@ def command(**parsed):
 
 
 def _model(options: ExportOptions) -> "tuple[Model, bytes, str]":
+    from fastsvm_cli._native import fingerprint
     from fastsvm_cli.console.files import embedded_scaling, read_range
-    from fastsvm_cli.models import check_start, parse_model
-    from fastsvm_cli.text.fingerprint import fingerprint
-    from fastsvm_cli.text.read_rows import read_bytes
+    from fastsvm_cli.models import parse_model, read_model_text
 
-    text = read_bytes(options.model_file, lambda start: check_start(start, options.model_file))
+    text = read_model_text(options.model_file)
     model = parse_model(text, options.model_file)
     if options.scale_file is not None:
         scaling = read_range(options.scale_file, options.y_scale_file, model, options.model_file)

@@ -13,7 +13,7 @@ from fastsvm_cli.console.options import Count, Number, Share, ZeroOrOne, option
 
 if TYPE_CHECKING:
     from fastsvm_cli._native import Prediction
-    from fastsvm_cli.prediction.resume import ResumableOutput
+    from fastsvm_cli.commands.resume import ResumableOutput
     from fastsvm_cli.text.output import Output
 
 
@@ -136,7 +136,7 @@ class PredictOptions(shared.DataOptions):
         shared.check_dask(self.dask)
         if self.dask is not None or not self.resume:
             return
-        from fastsvm_cli.prediction.resume import can_be_stored
+        from fastsvm_cli.commands.resume import can_be_stored
 
         kinds = (os.path.isfile, os.path.isdir)  # opening a folder or missing file gives a better error
         if self.test_file == "-" or (
@@ -179,9 +179,9 @@ def command(**parsed):
       fastsvm predict --dask tcp://head:8786 's3://rows/*' train.model s3://out
     """
     from fastsvm_cli import _native
+    from fastsvm_cli.commands.resume import ResumableOutput
     from fastsvm_cli.console.progress import Progress, bytes_read
-    from fastsvm_cli.prediction.pipeline import answer_file
-    from fastsvm_cli.prediction.resume import ResumableOutput
+    from fastsvm_cli.prediction import answer_file
     from fastsvm_cli.text.output import Output, is_standard_output
 
     options = PredictOptions(**parsed)
@@ -214,7 +214,7 @@ def command(**parsed):
         answer_file(
             prediction,
             options.test_file,
-            output,
+            output.write,
             open_rows,
             outside_rows,
             on_read=bytes_read(options.test_file, progress),
@@ -227,7 +227,7 @@ def command(**parsed):
 
 def _output(options: PredictOptions, prediction: "Prediction") -> "Output | ResumableOutput":
     from fastsvm_cli import _native
-    from fastsvm_cli.prediction.resume import ResumableOutput
+    from fastsvm_cli.commands.resume import ResumableOutput
     from fastsvm_cli.text.output import Output
 
     if not options.resume:
@@ -249,14 +249,14 @@ def _predict_on_dask(options: PredictOptions) -> None:
     from fastsvm_cli.cluster.run import PartsMissing, run
     from fastsvm_cli.cluster.work import Job
     from fastsvm_cli.console.progress import Progress
-    from fastsvm_cli.models import check_start
-    from fastsvm_cli.system.interruption import raising
+    from fastsvm_cli.models import read_model_text
+    from fastsvm_cli.system import raising
     from fastsvm_cli.text.read_rows import read_bytes
 
     model_file, *others = options.inputs[1:]
     check_inputs(model_file, *others)
     contents = {path: read_bytes(path) for path in others}
-    contents[model_file] = read_bytes(model_file, lambda start: check_start(start, model_file))
+    contents[model_file] = read_model_text(model_file)
     job = Job(absolute(options.output), {name: getattr(options, name) for name in options.records()}, contents)
     prediction = job.prediction()
     prediction.begin()

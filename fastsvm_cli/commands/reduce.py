@@ -40,9 +40,9 @@ def command(**parsed):
 
 
 def _tell(run: CompileRun) -> None:
+    from fastsvm_cli import _native
     from fastsvm_cli.comparisons.agreement import agreement
     from fastsvm_cli.console.progress import Progress
-    from fastsvm_cli.prediction.scores import summary_lines
 
     options, found, model, rows = run.options, run.made, run.exact, run.rows
     reduced, sample = found.model, found.sample
@@ -66,7 +66,7 @@ def _tell(run: CompileRun) -> None:
         note = "" if options.lossless else _OPTIMISTIC if rows is None else _note_of_training(model, rows)
         run.tell(seen.line(options.data_file or "the support vectors") + note)
     if rows:
-        own, exact = (summary_lines(model.header, each)[0] for each in (seen.score, seen.reference_score))
+        own, exact = (_native.score_lines(model.header, each)[0] for each in (seen.score, seen.reference_score))
         run.tell(f"{own}; the exact model: {exact}")
     if found.missing:
         run.warn(

@@ -3,8 +3,7 @@
 import numpy as np
 
 from fastsvm_cli import _native
-from fastsvm_cli.models.base import Model
-from fastsvm_cli.models.centers import center_point
+from fastsvm_cli.models.base import Model, center_point
 from fastsvm_cli.text.read_rows import smaller_chunks
 
 _OCTAVES, _LOWEST = 2200, -1080  # from 2^-1080 on

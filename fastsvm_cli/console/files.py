@@ -9,8 +9,7 @@ import click
 
 if TYPE_CHECKING:
     from fastsvm_cli.models.base import Model
-    from fastsvm_cli.models.embedded_scaling import EmbeddedScaling
-    from fastsvm_cli.text.scaling import Scaling
+    from fastsvm_cli.text.scaling import EmbeddedScaling, Scaling
 
 #: Entry of a sparse row.
 INDEX_VALUE = re.compile(r"-?\d+:\S+")
@@ -49,7 +48,7 @@ def check_document(inputs: "Iterable[str | None]", output_files: "Sequence[str]"
 def check_inputs(*inputs: "str | None") -> None:
     """Check input files as check_files does, without an output."""
     from fastsvm_cli.errors import FileError
-    from fastsvm_cli.system.streams import is_closed
+    from fastsvm_cli.system import is_closed
 
     if inputs.count("-") > 1:
         raise click.UsageError("only one of the files can be standard input.")
@@ -60,7 +59,7 @@ def check_inputs(*inputs: "str | None") -> None:
 
 def summary_stream(*output_files: "str | None") -> TextIO:
     """Return standard output, or standard error if an output takes it. Without either, a summary is lost."""
-    from fastsvm_cli.system.streams import summary_output
+    from fastsvm_cli.system import summary_output
     from fastsvm_cli.text.output import is_standard_output
 
     return sys.stderr if any(is_standard_output(each) for each in output_files) else summary_output()
@@ -84,8 +83,8 @@ def has_pairs(path: str) -> bool:
 
 def check_model_output(path: str, *sources: "str | None") -> None:
     """Refuse to replace rows of data, or the source of a model, by the model."""
+    from fastsvm_cli._native import fingerprint
     from fastsvm_cli.errors import FileError
-    from fastsvm_cli.text.fingerprint import fingerprint
     from fastsvm_cli.text.read_rows import read_bytes
 
     what = "rows of data" if has_pairs(path) else None
@@ -165,9 +164,9 @@ def read_range(
     """Read a range file that must fit the model (None: a density estimate)."""
     scaling = read_scale_file(path, labels_path)
     if scaling is not None:
-        from fastsvm_cli.models.embedded_scaling import check
+        from fastsvm_cli.text.scaling import check_embedding
 
-        check(scaling, model, model_file)
+        check_embedding(scaling, model, model_file)
     return scaling
 
 
@@ -175,7 +174,7 @@ def embedded_scaling(scaling: "Scaling | None", model_file: str) -> "EmbeddedSca
     """Return a scaling as a model embeds it, or None. model_file: for messages."""
     if scaling is None:
         return None
-    from fastsvm_cli.models.embedded_scaling import EmbeddedScaling
+    from fastsvm_cli.text.scaling import EmbeddedScaling
 
     return EmbeddedScaling(scaling, model_file)
 
@@ -216,8 +215,8 @@ def _load_matplotlib() -> None:
     from functools import partial
     from shutil import rmtree
 
-    from fastsvm_cli.system import interruption
+    from fastsvm_cli import system
 
     remove = partial(rmtree, made, ignore_errors=True)
-    interruption.add_undo(remove)
+    system.add_undo(remove)
     click.get_current_context().call_on_close(remove)

@@ -191,7 +191,7 @@ def number(value: "str | float") -> float:
 
 def one_character(context: click.Context, parameter: click.Parameter, value: str) -> str:
     r"""Convert \t, tab, space or a character to a delimiter."""
-    from fastsvm_cli.text.line_blocks import may_delimit
+    from fastsvm_cli._native import may_delimit
 
     value = {"\\t": "\t", "tab": "\t", "space": " "}.get(value, value)
     if not may_delimit(value):
@@ -416,10 +416,10 @@ def check_dask(address: "str | None") -> None:
     """Require the address of a scheduler."""
     if address is None:
         return
-    from fastsvm_cli.cluster.scheduler import Address
+    from fastsvm_cli.cluster.scheduler import local_workers
 
     try:
-        Address(address)
+        local_workers(address)
     except ValueError as error:
         raise click.UsageError(f"{spelled('dask')}: {error}.") from None
 

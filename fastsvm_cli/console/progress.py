@@ -5,8 +5,8 @@ from collections.abc import Callable
 from time import monotonic
 from typing import TYPE_CHECKING, cast
 
+from fastsvm_cli import system
 from fastsvm_cli.console.terminal import can_be_drawn_on
-from fastsvm_cli.system import interruption
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
@@ -57,7 +57,7 @@ class Progress:
             self._task = self._bar.add_task(
                 self._words, total=1.0, completed=cast("int", self._share or 0.0), rows=done
             )
-            interruption.add_undo(show_cursor)
+            system.add_undo(show_cursor)
             self._bar.start()
         self._bar.update(self._task, completed=self._share or 0.0, description=self._words, rows=done, refresh=True)
         self._next = now + 0.1
@@ -100,7 +100,7 @@ class Progress:
     def __exit__(self, *_: object) -> None:
         if self._bar is not None:
             self._bar.stop()
-            interruption.remove_undo(show_cursor)
+            system.remove_undo(show_cursor)
 
 
 def rows_line(rows: int, seconds: float, *, short: bool) -> str:

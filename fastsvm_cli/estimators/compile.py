@@ -5,17 +5,17 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from math import inf
 from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 import numpy as np
 
-from fastsvm_cli import _native
+from fastsvm_cli._native import fingerprint
 from fastsvm_cli.comparisons.agreement import DOUBTFUL, agreement_with_exact, gain_in_doubt
 from fastsvm_cli.comparisons.budget import DEFAULT_BUDGET, Budget
 from fastsvm_cli.console.options import number
 from fastsvm_cli.console.progress import Progress
 from fastsvm_cli.errors import ModelFormatError, in_python, warn
-from fastsvm_cli.estimators.attempts import Attempts
+from fastsvm_cli.estimators.auto import ArrayRows, choose
 from fastsvm_cli.estimators.fitted_svm import Fitted, read_estimator, readable_text, require_readable
 from fastsvm_cli.estimators.members import compile_members
 from fastsvm_cli.estimators.predictor import FastSVM
@@ -23,59 +23,53 @@ from fastsvm_cli.estimators.rows import check_names, labelled_chunks
 from fastsvm_cli.methods import find, methods, names, silent
 from fastsvm_cli.methods.method import SourceModel, compile_source
 from fastsvm_cli.models.base import ExactModel, Model
-from fastsvm_cli.text.fingerprint import fingerprint
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from fastsvm_cli.estimators.options import CompileOptions, Method
+# Types of compile's arguments, for type checkers and editors; test_types.py derives them from the methods.
+Method = Literal["exact", "approx", "cascade", "reduce", "order", "border", "geometry", "triangle", "auto"]
+Path = str | PathLike[str]
 
 
-class ArrayRows:
-    """Rows of X, as every model gets them from `FastSVM.predict`.
+class CompileOptions(TypedDict, total=False):
+    """Options of every method; None means the default."""
 
-    fast_of: makes a FastSVM of a model, and whether undecided rows are the exact model's. chunks: turns rows into the
-    core's chunks.
-    """
-
-    reading = 0.0  # part of every prediction
-
-    def __init__(
-        self, X: Any, fast_of: "Callable[[Model, bool], FastSVM]", chunks: "Callable[[Any], list[_native.Chunk]]"
-    ):
-        self._X, self._fast_of, self._chunks = X.tocsr() if hasattr(X, "tocsr") else X, fast_of, chunks
-        self.count = X.shape[0] if hasattr(X, "shape") else len(X)
-        self._last: tuple[Model, bool, FastSVM] | None = None
-
-    def sample(self, numbers: "list[int]") -> "ArrayRows":
-        """Return these rows."""
-        return ArrayRows(self._some(numbers), self._fast_of, self._chunks)
-
-    def chunk(self) -> _native.Chunk:
-        """Return all rows."""
-        return _native.Chunk.concatenate(self._chunks(self._X))
-
-    def answers(self, model: Model, exact: bool, numbers: "list[int] | None" = None) -> np.ndarray:
-        """Return labels, or the values of a regression."""
-        return np.asarray(self._fast(model, exact).predict(self._X if numbers is None else self._some(numbers)))
-
-    def predict(self, model: Model, exact: bool) -> None:
-        """Predict all rows."""
-        self._fast(model, exact).predict(self._X)
-
-    def proven(self, model: Model) -> int:
-        """Count the proven rows."""
-        return 0 if model.header.regression else int(np.sum(self._fast(model, False).proven(self._X)))
-
-    def _fast(self, model: Model, exact: bool) -> FastSVM:
-        if self._last is None or self._last[0] is not model or self._last[1] != exact:
-            self._last = model, exact, self._fast_of(model, exact)
-        return self._last[2]
-
-    def _some(self, numbers: "list[int]") -> Any:
-        if hasattr(self._X, "iloc"):
-            return self._X.iloc[numbers]
-        return self._X[numbers] if hasattr(self._X, "shape") else [self._X[at] for at in numbers]
+    center: Literal["mean", "origin", "pair"] | None
+    centers: int | None
+    certify: bool | None
+    coef0: float | None
+    confidence: float | str | None
+    dask: str | None
+    data: Any | None
+    degree: int | None
+    each_class: bool | None
+    fold: Path | None
+    gamma: float | None
+    init: Literal["greedy", "random", "alpha", "cluster"] | None
+    kernel: Literal["exponential", "normalized-polynomial"] | None
+    lists: int | None
+    local: int | None
+    lossless: bool | None
+    max_size: float | None
+    no_finish: bool | None
+    optimizer: Literal["none", "irprop", "fixed-point"] | None
+    points: int | None
+    precision: Literal["single", "double"] | None
+    rank: int | None
+    ratio: float | str | None
+    raw: bool | None
+    rows: int | None
+    samples: int | None
+    sampling: Literal["refined", "dense", "random"] | None
+    scale: Path | None
+    seed: int | None
+    sequence: Literal["greedy", "sgma"] | None
+    target: float | str | None
+    threads: int | None
+    time_limit: float | None
+    tolerance: float | None
+    vectors: int | Path | None
 
 
 #: MB, as in bench --try; processor seconds.
@@ -84,7 +78,7 @@ _AUTO = {"max_size": 64.0, "time_limit": 8.0, "each_class": False}
 
 def compile(
     model: Any,
-    method: "Method" = "exact",
+    method: Method = "exact",
     *,
     X: Any = None,
     budget: "float | str | None" = None,
@@ -219,12 +213,25 @@ def compile(
             raise ValueError('method="auto" needs rows to measure on: X=')
         settings: dict[str, Any] = {**_AUTO, **{name: given.pop(name) for name in _AUTO if name in given}}
         _require_no_options(method, given)
-        check_names(X, found.feature_names, found.name, found.sklearn is not None)
+        check_names(X, found.feature_names_in, found.name, found.sklearn is not None)
         rule = Budget(DEFAULT_BUDGET if budget is None else _share(budget), settings.pop("each_class"))
         if found.prepare is not None:
-            X, found.prepare = found.prepare(X), None
+            X, found = found.prepare(X), found._replace(prepare=None)
+        own = found._replace(classes=None)  # the chooser counts by the labels of the model's header
+
+        def tried(model: Model, exact: bool) -> FastSVM:
+            out = _predictor(own, source, model, options={}, exact=exact)
+            out._names_checked = True
+            return out
+
+        rows = ArrayRows(X, tried, lambda some: labelled_chunks(some, found, "auto"))
         with _progress(on_progress) as progress:
-            return _choose(found, source, X, rule, n_threads, progress, **settings)
+            picked, attempts = choose(source, rows, rule, progress, **settings)
+        assert picked.model is not None
+        recipe = attempts.recipe(picked)
+        out: Any = _predictor(found, source, picked.model, recipe, exact=picked.exact, n_threads=n_threads)
+        out.attempts_ = attempts
+        return out
     if budget is not None:
         given["budget"] = budget
     if X is not None and given.get("data") is None:
@@ -233,10 +240,10 @@ def compile(
     data = given.get("data")
     if data is not None and not isinstance(data, (str, bytes, PathLike)):
         rows = data[0] if isinstance(data, tuple) and len(data) == 2 else data
-        check_names(rows, found.feature_names, found.name, found.sklearn is not None)
+        check_names(rows, found.feature_names_in, found.name, found.sklearn is not None)
         given["data"] = labelled_chunks(data, found, method)
         del recipe["data"]
-    elif data is not None and (found.scaling is not None or found.prepare is not None):
+    elif data is not None and (found.transform is not None or found.prepare is not None):
         raise ValueError(f"{method}: data in a file found, expected X or (X, y): steps are in front of the model")
     with _progress(on_progress) as progress:
         with in_python():
@@ -323,24 +330,15 @@ def _predictor(
     n_threads: "int | None" = None,
 ) -> FastSVM:
     def wrap(inner: Model, **more: Any) -> FastSVM:
-        return FastSVM(
-            inner,
-            n_threads=n_threads,
-            classes=found.classes if inner.header.classification else None,
-            n_features_in=found.n_features,
-            feature_names_in=found.feature_names,
-            decision_function_shape=found.decision_function_shape,
-            break_ties=found.break_ties,
-            transform=found.scaling,
-            calibrator=found.calibration,
-            sklearn=found.sklearn,
-            **more,
-        )
+        known = {name: value for name, value in found._asdict().items() if name not in ("model", "name", "prepare")}
+        if not inner.header.classification:
+            known["classes"] = None
+        return FastSVM(inner, **{**known, "n_threads": n_threads, **more})
 
     behind = wrap(source.model, fingerprint=source.fingerprint or None, options={"method": "exact"})
     if model is source.model:
         return behind
-    more: dict[str, Any] = {"options": options}
+    more: dict[str, Any] = {"options": options, "fingerprint": None}
     if exact is not False:
         more["exact"] = FastSVM(source.model, fingerprint=source.fingerprint)
         if exact is not True:
@@ -348,56 +346,3 @@ def _predictor(
     out = wrap(model, **more)
     out._reference = behind
     return out
-
-
-def _choose(
-    found: Fitted,
-    source: SourceModel,
-    X: Any,
-    budget: Budget,
-    n_threads: "int | None",
-    on_progress: "Callable[..., None]",
-    *,
-    max_size: float,
-    time_limit: float,
-) -> FastSVM:
-    from fastsvm_cli.benchmarks.chooser import Choice
-
-    def fast_of(model: Model, exact: bool) -> FastSVM:
-        # The chooser counts by the labels of the model's header.
-        out = _predictor(found, source, model, options={}, exact=exact).set_params(classes=None)
-        out._names_checked = True
-        return out
-
-    with in_python(), _one_blas_thread():
-        choice = Choice(
-            source,
-            ArrayRows(X, fast_of, lambda some: labelled_chunks(some, found, "auto")),
-            budget,
-            time_limit=time_limit,
-            max_bytes=max_size * 1e6,
-            on_progress=on_progress,
-        ).run()
-        attempts = Attempts(choice)
-    if choice.interrupted is not None:
-        raise choice.interrupted
-    picked = choice.picked
-    assert picked.model is not None
-    if picked.warning is not None:
-        warn(f'method="auto": {picked.warning}')
-    recipe = attempts.recipe(picked)
-    out: Any = _predictor(found, source, picked.model, recipe, exact=picked.exact, n_threads=n_threads)
-    out.attempts_ = attempts
-    return out
-
-
-@contextmanager
-def _one_blas_thread() -> "Iterator[None]":
-    # More threads make compilations slower, on a busy machine thirty times (commands/__init__.py).
-    try:
-        from threadpoolctl import threadpool_limits
-    except ImportError:
-        yield
-        return
-    with threadpool_limits(1, "blas"):
-        yield

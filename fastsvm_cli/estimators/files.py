@@ -1,13 +1,128 @@
-"""`fastsvm predict` from Python."""
+"""Model files, and `fastsvm predict`, from Python."""
 
 import json
 import os
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from copy import copy
+from typing import Any
 
-if TYPE_CHECKING:
-    from fastsvm_cli.estimators.predictor import FastSVM
-    from fastsvm_cli.models.base import Model
+from fastsvm_cli import _native
+from fastsvm_cli._native import fingerprint, may_delimit
+from fastsvm_cli.errors import warn
+from fastsvm_cli.estimators.predictor import FastSVM, of_file
+from fastsvm_cli.methods.parallel import threads_here
+from fastsvm_cli.models import check_start, parse_model
+from fastsvm_cli.models.base import Model
+from fastsvm_cli.prediction import answer_file
+from fastsvm_cli.text.output import Output, check_output
+
+
+def load(
+    path: "str | bytes | os.PathLike[str]",
+    *,
+    exact: "str | bytes | os.PathLike[str] | Model | FastSVM | None" = None,
+    tolerance: "float | None" = None,
+    n_threads: "int | None" = None,
+    n_features_in: "int | None" = None,
+    zero_based: "bool | None" = None,
+    decision_function_shape: str = "ovr",
+    break_ties: bool = False,
+) -> FastSVM:
+    """Read a model file of any kind, exact or compiled.
+
+    Parameters
+    ----------
+    path : str, bytes or os.PathLike
+        The model file, which may be compressed with gzip, bzip2, xz or, if Python can read it, zstd. "-" is standard
+        input.
+    exact : str, bytes, os.PathLike, Model or FastSVM, default=None
+        The exact model that the model was compiled from, or its path. It answers the rows whose label is not proven.
+    tolerance, n_threads, n_features_in, zero_based, decision_function_shape, break_ties
+        As in `FastSVM`.
+
+    Returns
+    -------
+    fast : FastSVM
+        The model.
+
+    Raises
+    ------
+    ModelFormatError
+        If the file is not a model that fastsvm can use, or `exact` is another model than the compiled model's source.
+    FileError
+        If a file cannot be read.
+    ValueError
+        If arguments are invalid or conflict.
+
+    Warns
+    -----
+    FastsvmWarning
+        If the file has content that LIBSVM reads, but that its writer may not have meant.
+
+    Examples
+    --------
+    >>> fast = fastsvm_cli.load("rings.model.approx", exact="rings.model")
+    >>> fast.predict(X[:5])  # X: (6000, 8)
+    array([-1, -1,  1, -1, -1])
+    """
+    return of_file(
+        path,
+        parse_model,
+        exact=exact,
+        tolerance=tolerance,
+        n_threads=n_threads,
+        n_features_in=n_features_in,
+        zero_based=zero_based,
+        decision_function_shape=decision_function_shape,
+        break_ties=break_ties,
+    )
+
+
+def loads(text: "bytes | str", *, name: str = "model", **settings: Any) -> FastSVM:
+    """Read the content of a model file.
+
+    Parameters
+    ----------
+    text : bytes or str
+        The content of a model file of any kind, not compressed.
+    name : str, default="model"
+        The name of the model in messages.
+    **settings
+        The keyword arguments of `load`.
+
+    Returns
+    -------
+    fast : FastSVM
+        The model. Errors and warnings are those of `load`.
+
+    Examples
+    --------
+    >>> text = open("rings.model.approx").read()
+    >>> loads(text).predict(X[:5])
+    array([-1, -1,  1, -1, -1])
+    """
+    text = text.encode() if isinstance(text, str) else bytes(text)
+    check_start(text, name)
+    return FastSVM(parse_model(text, name), fingerprint=fingerprint(text), **settings)
+
+
+def as_fast(
+    model: "str | bytes | os.PathLike[str] | Model | FastSVM",
+    exact: "str | bytes | os.PathLike[str] | Model | FastSVM | None" = None,
+    tolerance: "float | None" = None,
+) -> FastSVM:
+    """Return a new FastSVM for a path, a model or a FastSVM, whose `exact` and `tolerance` are replaced if given."""
+    if isinstance(model, (str, bytes, os.PathLike)):
+        return load(model, exact=exact, tolerance=tolerance)
+    if isinstance(model, Model):
+        return FastSVM(model, exact=exact, tolerance=tolerance)
+    if not isinstance(model, FastSVM):
+        raise TypeError(f"{type(model).__name__} found, expected the path of a model, a model, or an object of load")
+    fast = copy(model)
+    if exact is not None or tolerance is not None:
+        given = {"exact": exact, "tolerance": tolerance}
+        fast.set_params(**{name: value for name, value in given.items() if value is not None})
+    return fast
 
 
 def predict_file(
@@ -94,14 +209,6 @@ def predict_file(
     >>> counts["rows"] == counts["rows_proven"] + counts["rows_evaluated"] == 6000, sum(1 for line in open("labels"))
     (True, 6000)
     """
-    from fastsvm_cli import _native
-    from fastsvm_cli.errors import warn
-    from fastsvm_cli.estimators.predictor import as_fast
-    from fastsvm_cli.methods.parallel import threads_here
-    from fastsvm_cli.prediction.pipeline import answer_file
-    from fastsvm_cli.text.line_blocks import may_delimit
-    from fastsvm_cli.text.output import Output, check_output
-
     path, out = os.fsdecode(path), os.fsdecode(out)
     probability, values = _flag("probability", probability), _flag("values", values)
     unlabelled, dense = _flag("unlabelled", unlabelled), _flag("dense", dense)
@@ -148,7 +255,7 @@ def predict_file(
             on_progress(prediction.run_counts.rows, bytes_read, total)
 
     with threads_here(n_threads or 0), Output(out) as output:
-        answer_file(prediction, path, output, on_read=note_bytes, on_chunk=note)
+        answer_file(prediction, path, output.write, on_read=note_bytes, on_chunk=note)
     prediction.end()
     return json.loads(prediction.document())
 

@@ -1,9 +1,10 @@
-"""Readers of fitted estimators, and of all other forms of exact models; their LIBSVM files."""
+"""Readers of fitted estimators, and of all other forms of exact models; their LIBSVM files; scalers."""
 
 import os
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Container
 from os import PathLike, fsdecode
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse
@@ -11,53 +12,42 @@ import scipy.sparse
 from fastsvm_cli import _native
 from fastsvm_cli._native import Header, LibsvmFile
 from fastsvm_cli.errors import ModelFormatError
-from fastsvm_cli.estimators.calibration import read_calibrators
-from fastsvm_cli.estimators.scaling import SCALERS, FittedScaling, absorbed, read_scaler, scaler_class
-from fastsvm_cli.estimators.sklearn_protocol import not_fitted
+from fastsvm_cli.estimators.fitted_estimator import not_fitted
+from fastsvm_cli.estimators.sklearn_numbers import KERNELS, SVM_TYPES, Calibration, read_calibrators
+from fastsvm_cli.methods.folded_scaling import fold_exact
 from fastsvm_cli.models.base import ExactModel
+from fastsvm_cli.text.scaling import Affine
 
-#: scikit-learn's class -> svm_type.
-_SVM_TYPES = {"SVC": "c_svc", "NuSVC": "nu_svc", "SVR": "epsilon_svr", "NuSVR": "nu_svr", "OneClassSVM": "one_class"}
-#: scikit-learn's kernel -> kernel_type.
-KERNELS = {"linear": "linear", "poly": "polynomial", "rbf": "rbf", "sigmoid": "sigmoid"}
 EXPECTED = "a fitted SVC, NuSVC, SVR, NuSVR or OneClassSVM"
 _LARGEST_LABEL = 2**31 - 1
 
 
-class Fitted:
-    """Contents of a fitted estimator.
+class Fitted(NamedTuple):
+    """Contents of a fitted estimator: the arguments of FastSVM, and two more.
 
-    The model's labels are integers, in the order of `classes`: scikit-learn's classes_ or LIBSVM's labels; [-1, 1] for
-    one-class models; None for regressors.
+    name: of its class, for messages. prepare: steps of scikit-learn that stay in front of `transform`. The model's
+    labels are integers, in the order of `classes`: scikit-learn's classes_ or LIBSVM's labels; [-1, 1] for one-class
+    models; None for regressors.
     """
 
-    def __init__(
-        self,
-        model: ExactModel,
-        *,
-        name: str,
-        n_features: "int | None",
-        classes: "np.ndarray | None" = None,
-        decision_function_shape: str = "ovr",
-        break_ties: bool = False,
-        feature_names: "np.ndarray | None" = None,
-        fingerprint: "str | None" = None,
-        sklearn: "str | None" = None,
-    ):
-        self.model, self.name, self.n_features, self.classes = model, name, n_features, classes
-        self.decision_function_shape, self.break_ties = decision_function_shape, break_ties
-        self.feature_names, self.fingerprint, self.sklearn = feature_names, fingerprint, sklearn
-        self.scaling: FittedScaling | None = None
-        self.calibration: Any = None
-        self.prepare: Callable[[Any], Any] | None = None  # steps of scikit-learn that stay in front of `scaling`
+    model: ExactModel
+    name: str
+    prepare: "Callable[[Any], Any] | None" = None
+    n_features_in: "int | None" = None
+    classes: "np.ndarray | None" = None
+    decision_function_shape: str = "ovr"
+    break_ties: bool = False
+    feature_names_in: "np.ndarray | None" = None
+    transform: "FittedScaling | None" = None
+    calibrator: "Calibration | None" = None
+    fingerprint: "str | None" = None
+    sklearn: "str | None" = None
 
 
-def svm_class(estimator: object) -> "str | None":
-    """Return the name of an estimator's class of SVMs in scikit-learn, or None."""
-    for each in type(estimator).__mro__:
-        if each.__module__.split(".")[0] == "sklearn" and each.__name__ in _SVM_TYPES:
-            return each.__name__
-    return None
+def class_of(thing: object, names: "Container[str]", package: str = "sklearn") -> "str | None":
+    """Return the name of a thing's class if it is one of these of a package, which need not be loaded, or None."""
+    known = (each.__name__ for each in type(thing).__mro__ if each.__module__.split(".")[0] == package)
+    return next((name for name in known if name in names), None)
 
 
 def read_svm(estimator: Any) -> Fitted:
@@ -65,13 +55,13 @@ def read_svm(estimator: Any) -> Fitted:
 
     For two classes, _dual_coef_ and _intercept_ are LIBSVM's; the public ones have the opposite sign.
     """
-    name = svm_class(estimator)
+    name = class_of(estimator, SVM_TYPES)
     if name is None:
         raise ModelFormatError(_name(estimator), f"no support vector machine found, expected {EXPECTED}")
     _require_kernel(estimator, name)
     if not hasattr(estimator, "support_vectors_"):
         raise not_fitted(name, f"it is not fitted yet, expected {EXPECTED}: call fit first")
-    svm_type, kernel = _SVM_TYPES[name], KERNELS[estimator.kernel]
+    svm_type, kernel = SVM_TYPES[name], KERNELS[estimator.kernel]
     classification = svm_type in ("c_svc", "nu_svc")
     if classification and len(estimator._n_support) != len(estimator.classes_):
         found = f"{len(estimator._n_support)} classes found in the fitted model, expected its {len(estimator.classes_)}"
@@ -101,11 +91,11 @@ def read_svm(estimator: Any) -> Fitted:
     return Fitted(
         model,
         name=name,
-        n_features=int(estimator.n_features_in_),
+        n_features_in=int(estimator.n_features_in_),
         classes=classes,
         decision_function_shape=getattr(estimator, "decision_function_shape", "ovr"),
         break_ties=bool(getattr(estimator, "break_ties", False)),
-        feature_names=getattr(estimator, "feature_names_in_", None),
+        feature_names_in=getattr(estimator, "feature_names_in_", None),
         sklearn="sparse" if scipy.sparse.issparse(estimator.support_vectors_) else "dense",
     )
 
@@ -170,7 +160,7 @@ def unwrapped(estimator: Any) -> Any:
 def read_object(estimator: Any) -> Fitted:
     """Read anything but a path: "passthrough" in another estimator is not a file name."""
     estimator = unwrapped(estimator)
-    if svm_class(estimator) is not None:
+    if class_of(estimator, SVM_TYPES) is not None:
         return read_svm(estimator)
     if is_a(estimator, "svm_model", "libsvm"):
         return _read_libsvm(estimator)
@@ -199,8 +189,8 @@ def read_object(estimator: Any) -> Fitted:
 
 
 def is_a(thing: object, name: str, package: str = "sklearn") -> bool:
-    """Return whether a thing is of this class of a package, which need not be loaded."""
-    return any(each.__name__ == name and each.__module__.split(".")[0] == package for each in type(thing).__mro__)
+    """Return whether a thing is of this class of a package."""
+    return class_of(thing, (name,), package) is not None
 
 
 def _steps(pipeline: Any) -> "list[Any]":
@@ -210,7 +200,7 @@ def _steps(pipeline: Any) -> "list[Any]":
 def own_steps(pipeline: Any) -> int:
     """Return the number of a pipeline's first steps that no model can have in front of it."""
     steps = enumerate(_steps(pipeline)[:-1], 1)
-    return max((at for at, step in steps if step is not None and scaler_class(step) is None), default=0)
+    return max((at for at, step in steps if step is not None and class_of(step, SCALERS) is None), default=0)
 
 
 def _read_pipeline(pipeline: Any) -> Fitted:
@@ -219,11 +209,14 @@ def _read_pipeline(pipeline: Any) -> Fitted:
     if own:
         why = f"not a scaler that a model can have in front of it ({', '.join(SCALERS)}): give the later steps alone"
         raise ModelFormatError(type(steps[own - 1]).__name__, why)
+    transform = found.transform
     for scaler in filter(None, reversed(steps[:-1])):
-        found.scaling = read_scaler(scaler) + found.scaling
-    first = next(step for step in steps if step is not None)
-    found.feature_names = getattr(first, "feature_names_in_", found.feature_names)
-    return found
+        transform = read_scaler(scaler) + transform
+    return _named(found, next(step for step in steps if step is not None))._replace(transform=transform)
+
+
+def _named(found: Fitted, outer: Any) -> Fitted:
+    return found._replace(feature_names_in=getattr(outer, "feature_names_in_", found.feature_names_in))
 
 
 def _read_calibrated_cv(estimator: Any) -> Fitted:
@@ -233,9 +226,7 @@ def _read_calibrated_cv(estimator: Any) -> Fitted:
     each = estimator.calibrated_classifiers_
     if len(each) != 1:
         raise ModelFormatError(name, f"{len(each)} classifiers found, expected 1: fit it with ensemble=False")
-    found = _read_calibrated(each[0])
-    found.feature_names = getattr(estimator, "feature_names_in_", found.feature_names)
-    return found
+    return _named(_read_calibrated(each[0]), estimator)
 
 
 def _read_calibrated(calibrated: Any) -> Fitted:
@@ -244,19 +235,16 @@ def _read_calibrated(calibrated: Any) -> Fitted:
         raise ModelFormatError(name, f"a {found.name} found in it, expected a classifier")
     own, known = found.classes.tolist(), calibrated.classes.tolist()
     if own == list(range(len(known))):  # some calibrators get class positions
-        found.classes = calibrated.classes
+        found = found._replace(classes=calibrated.classes)
     elif own != known:
         raise ModelFormatError(name, "its classifier knows other classes than itself: it was fitted to other labels")
-    found.calibration = read_calibrators(calibrated.calibrators, len(found.classes), name)
-    return found
+    return found._replace(calibrator=read_calibrators(calibrated.calibrators, len(known), name))
 
 
 def _of_model(model: ExactModel, name: str, fingerprint: "str | None" = None) -> Fitted:
     header = model.header
-    classes = np.array([-1, 1]) if header.svm_type == "one_class" else None
-    if header.label is not None:
-        classes = np.array(header.label)
-    return Fitted(model, name=name, n_features=None, classes=classes, fingerprint=fingerprint)
+    classes = [-1, 1] if header.svm_type == "one_class" else header.label
+    return Fitted(model, name, classes=None if classes is None else np.array(classes), fingerprint=fingerprint)
 
 
 def _read_file(path: str) -> Fitted:
@@ -317,15 +305,15 @@ def to_libsvm(estimator: Any, path: "str | bytes | os.PathLike[str] | None" = No
     {0: 'even', 1: 'odd'}
     """
     found = read_estimator(estimator)
-    if found.calibration is not None:
+    if found.calibrator is not None:
         why = "calibrators found, which no LIBSVM model has: give its estimator (fastsvm_cli.compile keeps them)"
         raise ModelFormatError(found.name, why)
     model = found.model
     if found.break_ties and model.header.nr_class > 2:
         why = "break_ties=True found, which LIBSVM does not know: say set_params(break_ties=False)"
         raise ModelFormatError(found.name, why)
-    if found.scaling is not None:
-        folded = absorbed(model, found.scaling, found.n_features)
+    if found.transform is not None:
+        folded = absorbed(model, found.transform, found.n_features_in)
         if folded is None:
             why = (
                 f"its scalers cannot be made part of a model of a {model.header.kernel_type} kernel: give its last step"
@@ -363,3 +351,100 @@ def require_readable(model: ExactModel) -> None:
     nr_sv = model.header.nr_sv
     header = model.header.changed(total_sv=0, nr_sv=None if nr_sv is None else [0] * len(nr_sv))
     parse_model(header.lines().encode() + b"SV\n", model.path)
+
+
+SCALERS = ("StandardScaler", "MinMaxScaler", "MaxAbsScaler", "RobustScaler")
+#: Largest shift folded into a model, in units of the scale: it loses 4 of 16 digits.
+_FAR = 1e4
+
+
+class FittedScaling:
+    """Chain of scalers, in scikit-learn's order and number types, for bit-identical results.
+
+    steps: ("subtract" | "divide" | "multiply" | "add", numbers (d), rounded) or ("clip", (low, high), False). rounded:
+    numbers are first rounded to the type of dense rows, as by StandardScaler since scikit-learn 1.8.
+    """
+
+    def __init__(self, steps: "list[tuple[str, Any, bool]]"):
+        self.steps = steps
+
+    def apply(self, rows: Any) -> Any:
+        """Scale rows, floats (n, d) or CSR, which must stay sparse."""
+        if scipy.sparse.issparse(rows):
+            return self._of_sparse(rows)
+        out = np.array(rows, dtype=rows.dtype if rows.dtype.kind == "f" else np.float64)
+        for name, numbers, rounded in self.steps:
+            if name == "clip":
+                np.clip(out, *numbers, out=out)
+            else:
+                numbers = numbers.astype(out.dtype) if rounded else numbers
+                _OPERATIONS[name](out, numbers, out=out, casting="same_kind")
+        return out
+
+    def _of_sparse(self, rows: Any) -> Any:
+        out = scipy.sparse.csr_matrix(rows, copy=True)
+        if out.dtype.kind != "f":
+            out = out.astype(np.float64)
+        for name, numbers, _ in self.steps:
+            if name == "clip" and numbers[0] <= 0 <= numbers[1]:
+                np.clip(out.data, *numbers, out=out.data)
+            elif name == "divide":
+                out.data *= (1 / numbers).take(out.indices)
+            elif name == "multiply":
+                out.data *= numbers.take(out.indices)
+            else:
+                raise ValueError("Cannot center sparse matrices: the scaler in front of the model moves the origin.")
+        return out
+
+    def __add__(self, other: "FittedScaling | None") -> "FittedScaling":
+        return self if other is None else FittedScaling(self.steps + other.steps)
+
+    def affine(self, d: int) -> "tuple[np.ndarray, np.ndarray] | None":
+        """Return (s, t), both (d): x becomes s x + t. None if a step clips."""
+        scale, shift = np.ones(d), np.zeros(d)
+        for name, numbers, _ in self.steps:
+            if name == "clip":
+                return None
+            operation = _OPERATIONS[name]
+            shift = operation(shift, numbers)
+            if name in ("divide", "multiply"):
+                scale = operation(scale, numbers)
+        return scale, shift
+
+
+_OPERATIONS = {"subtract": np.subtract, "divide": np.divide, "multiply": np.multiply, "add": np.add}
+
+
+def read_scaler(scaler: Any) -> FittedScaling:
+    """Read a fitted scaler of SCALERS."""
+    name = class_of(scaler, SCALERS)
+    assert name is not None
+    if not hasattr(scaler, "n_features_in_"):
+        raise not_fitted(name, "it is not fitted yet, expected a fitted scaler: call fit first")
+    steps: list[tuple[str, Any]] = []
+    if name == "StandardScaler":
+        steps += [("subtract", scaler.mean_)] * bool(scaler.with_mean)
+        steps += [("divide", scaler.scale_)] * bool(scaler.with_std)
+    elif name == "MinMaxScaler":
+        steps += [("multiply", scaler.scale_), ("add", scaler.min_)]
+        steps += [("clip", tuple(map(float, scaler.feature_range)))] * bool(scaler.clip)
+    elif name == "MaxAbsScaler":
+        steps += [("divide", scaler.scale_)]
+        steps += [("clip", (-1.0, 1.0))] * bool(getattr(scaler, "clip", False))
+    else:
+        steps += [("subtract", scaler.center_)] * bool(scaler.with_centering)
+        steps += [("divide", scaler.scale_)] * bool(scaler.with_scaling)
+    version = getattr(sys.modules.get("sklearn"), "__version__", "1.8")
+    rounded = name == "StandardScaler" and tuple(map(int, version.split(".")[:2])) >= (1, 8)
+    return FittedScaling([(step, numbers if step == "clip" else np.array(numbers), rounded) for step, numbers in steps])
+
+
+def absorbed(model: ExactModel, scaling: FittedScaling, d: "int | None") -> "ExactModel | None":
+    """Return a model for unscaled rows with the same decision values, up to rounding, or None."""
+    affine = None if d is None else scaling.affine(d)
+    if affine is None or d is None:
+        return None
+    s, t = affine
+    if not np.max(abs(t), initial=0.0) <= _FAR:
+        return None
+    return fold_exact(model, Affine(range(1, d + 1), s.tolist(), t.tolist()))

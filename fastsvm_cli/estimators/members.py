@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fastsvm_cli.estimators.calibration import nearly_equal
+from fastsvm_cli.estimators.fitted_estimator import FittedEstimator
 from fastsvm_cli.estimators.fitted_svm import Fitted, is_a, own_steps, read_object, unwrapped
-from fastsvm_cli.estimators.sklearn_protocol import FittedEstimator
+from fastsvm_cli.estimators.sklearn_numbers import nearly_equal
 
 if TYPE_CHECKING:
     from fastsvm_cli.estimators.agreement import Agreement
@@ -96,8 +96,7 @@ def compile_members(
     except ValueError:  # not a support vector machine, or none that can be compiled
         pass
     else:
-        found.prepare = prepare
-        return compiled(found)
+        return compiled(found._replace(prepare=prepare))
     if not (hasattr(estimator, "predict") or hasattr(estimator, "predict_proba")) or hasattr(estimator, "compiled_"):
         return None
     changed: dict[str, Any] = {}

@@ -20,10 +20,9 @@ import numpy as np
 
 from fastsvm_cli import _native
 from fastsvm_cli.errors import FastsvmError
-from fastsvm_cli.estimators.calibration import nearly_equal
-from fastsvm_cli.estimators.class_order import Classes
-from fastsvm_cli.estimators.fitted_svm import KERNELS, read_svm
+from fastsvm_cli.estimators.fitted_svm import read_svm
 from fastsvm_cli.estimators.rows import chunk_of
+from fastsvm_cli.estimators.sklearn_numbers import KERNELS, Classes, nearly_equal
 from fastsvm_cli.methods.parallel import threads_here
 from fastsvm_cli.models.base import LABELS, Precision
 from fastsvm_cli.text.read_rows import MOST_VALUES
@@ -125,9 +124,10 @@ def _count_patch(always: "bool | None", blocks: int, n_threads: "int | None") ->
         was = switched_on or open_blocks > 0
         always, blocks = switched_on if always is None else always, open_blocks + blocks
         if not was and (always or blocks):
-            _originals.update(_find_originals())
-            for name, (owner, own) in _originals.items():
-                setattr(owner, name, _OTHERS.get(name, _answered)(name, own))
+            replaced = _replaced()
+            _originals.update({name: (owner, vars(owner)[name]) for owner, name, _ in replaced})
+            for owner, name, by in replaced:
+                setattr(owner, name, by(name, _originals[name][1]))
         elif was and not (always or blocks):
             for name, (owner, own) in _originals.items():
                 setattr(owner, name, own)
@@ -135,11 +135,12 @@ def _count_patch(always: "bool | None", blocks: int, n_threads: "int | None") ->
         switched_on, open_blocks, engine_threads = always, blocks, n_threads
 
 
-def _find_originals() -> "dict[str, tuple[Any, Callable[..., Any]]]":
+def _replaced() -> "list[tuple[Any, str, Callable[..., Any]]]":
+    """Return owner and name of all that is replaced, and what makes the replacement of name and original."""
     from sklearn.calibration import CalibratedClassifierCV
     from sklearn.svm import _base
 
-    found: dict[str, tuple[Any, Callable[..., Any]]] = {}
+    found: list[tuple[Any, str, Callable[..., Any]]] = []
     for what in ("predict", "decision_function", "predict_proba"):
         for name in (f"_dense_{what}", f"_sparse_{what}"):
             owner = getattr(_base, "BaseSVC" if what == "predict_proba" else "BaseLibSVM", object)
@@ -147,11 +148,14 @@ def _find_originals() -> "dict[str, tuple[Any, Callable[..., Any]]]":
                 raise FastsvmError(
                     f"a scikit-learn without {name} found, expected 1.3 to 1.9: compile(svc) may know it"
                 )
-            found[name] = owner, vars(owner)[name]
-    for name in _OTHERS:
-        owner = {_CHECK: _base.BaseLibSVM, _REST: _base}.get(name, CalibratedClassifierCV)
-        found[name] = owner, vars(owner)[name]
-    return found
+            found.append((owner, name, _answered))
+    return [
+        *found,
+        (CalibratedClassifierCV, "fit", _fit_calibrated),
+        (CalibratedClassifierCV, "predict_proba", _calibrated),
+        (_base.BaseLibSVM, "_validate_for_predict", _checked),
+        (_base, "_ovr_decision_function", _one_against_rest),
+    ]
 
 
 def _vectors_counted(estimator: Any) -> int:
@@ -263,10 +267,6 @@ def _one_against_rest(_: str, own: "Callable[..., Any]") -> "Callable[..., Any]"
         return np.concatenate([of(n_classes).one_against_rest(-confidences[at : at + step]) for at in blocks])
 
     return values
-
-
-_CHECK, _REST = "_validate_for_predict", "_ovr_decision_function"
-_OTHERS = {"fit": _fit_calibrated, "predict_proba": _calibrated, _CHECK: _checked, _REST: _one_against_rest}
 
 
 @contextmanager

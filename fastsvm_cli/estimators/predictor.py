@@ -1,16 +1,27 @@
 """Models that predict arrays, with scikit-learn's conventions."""
 
 import os
-from copy import copy
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fastsvm_cli._native import fingerprint as fingerprint_of
 from fastsvm_cli.errors import ModelFormatError, RowError
-from fastsvm_cli.estimators.calibration import nearly_equal
-from fastsvm_cli.estimators.class_order import Classes
-from fastsvm_cli.estimators.own_code import OwnCode, deciding
-from fastsvm_cli.estimators.persistence import Persistent
+from fastsvm_cli.estimators.fitted_estimator import (
+    BEYOND_VOTES,
+    CERTIFIED,
+    FittedEstimator,
+    Persistent,
+    available,
+    has_classes,
+    has_probability,
+    has_proofs,
+    has_radii,
+    has_targets,
+    is_one_class,
+    unavailable,
+)
 from fastsvm_cli.estimators.rows import (
     ParsedRows,
     Rows,
@@ -21,24 +32,10 @@ from fastsvm_cli.estimators.rows import (
     rows_of,
     serial_chunk_of,
 )
-from fastsvm_cli.estimators.sklearn_protocol import (
-    BEYOND_VOTES,
-    CERTIFIED,
-    FittedEstimator,
-    available,
-    has_classes,
-    has_probability,
-    has_proofs,
-    has_radii,
-    has_targets,
-    is_one_class,
-    unavailable,
-)
-from fastsvm_cli.models import check_start, parse_libsvm, parse_model
+from fastsvm_cli.estimators.sklearn_numbers import Classes, OwnCode, deciding, nearly_equal
+from fastsvm_cli.models import parse_libsvm, read_model_text
 from fastsvm_cli.models.base import LABELS, ExactModel, Model, Precision
-from fastsvm_cli.prediction.answers import Answer, Fallback, Predictor
-from fastsvm_cli.text.fingerprint import fingerprint as fingerprint_of
-from fastsvm_cli.text.read_rows import read_bytes
+from fastsvm_cli.prediction import Answer, Fallback, Predictor
 
 if TYPE_CHECKING:
     from fastsvm_cli import _native
@@ -46,114 +43,12 @@ if TYPE_CHECKING:
     from fastsvm_cli.estimators.agreement import Agreement
 
 
-def load(
-    path: "str | bytes | os.PathLike[str]",
-    *,
-    exact: "str | bytes | os.PathLike[str] | Model | FastSVM | None" = None,
-    tolerance: "float | None" = None,
-    n_threads: "int | None" = None,
-    n_features_in: "int | None" = None,
-    zero_based: "bool | None" = None,
-    decision_function_shape: str = "ovr",
-    break_ties: bool = False,
-) -> "FastSVM":
-    """Read a model file of any kind, exact or compiled.
-
-    Parameters
-    ----------
-    path : str, bytes or os.PathLike
-        The model file, which may be compressed with gzip, bzip2, xz or, if Python can read it, zstd. "-" is standard
-        input.
-    exact : str, bytes, os.PathLike, Model or FastSVM, default=None
-        The exact model that the model was compiled from, or its path. It answers the rows whose label is not proven.
-    tolerance, n_threads, n_features_in, zero_based, decision_function_shape, break_ties
-        As in `FastSVM`.
-
-    Returns
-    -------
-    fast : FastSVM
-        The model.
-
-    Raises
-    ------
-    ModelFormatError
-        If the file is not a model that fastsvm can use, or `exact` is another model than the compiled model's source.
-    FileError
-        If a file cannot be read.
-    ValueError
-        If arguments are invalid or conflict.
-
-    Warns
-    -----
-    FastsvmWarning
-        If the file has content that LIBSVM reads, but that its writer may not have meant.
-
-    Examples
-    --------
-    >>> fast = fastsvm_cli.load("rings.model.approx", exact="rings.model")
-    >>> fast.predict(X[:5])  # X: (6000, 8)
-    array([-1, -1,  1, -1, -1])
-    """
+def of_file(path: "str | bytes | os.PathLike[str]", parse: "Callable[..., Model]", **settings: Any) -> "FastSVM":
+    """Read a model file. settings: keyword arguments of FastSVM."""
     path = os.fsdecode(path)
-    fast = loads(
-        read_bytes(path, lambda start: check_start(start, path)),
-        name=path,
-        exact=exact,
-        tolerance=tolerance,
-        n_threads=n_threads,
-        n_features_in=n_features_in,
-        zero_based=zero_based,
-        decision_function_shape=decision_function_shape,
-        break_ties=break_ties,
-    )
+    text = read_model_text(path)
+    fast = FastSVM(parse(text, path), fingerprint=fingerprint_of(text), **settings)
     fast._path = path
-    return fast
-
-
-def loads(text: "bytes | str", *, name: str = "model", **settings: Any) -> "FastSVM":
-    """Read the content of a model file.
-
-    Parameters
-    ----------
-    text : bytes or str
-        The content of a model file of any kind, not compressed.
-    name : str, default="model"
-        The name of the model in messages.
-    **settings
-        The keyword arguments of `load`.
-
-    Returns
-    -------
-    fast : FastSVM
-        The model. Errors and warnings are those of `load`.
-
-    Examples
-    --------
-    >>> text = open("rings.model.approx").read()
-    >>> loads(text).predict(X[:5])
-    array([-1, -1,  1, -1, -1])
-    """
-    text = text.encode() if isinstance(text, str) else bytes(text)
-    check_start(text, name)
-    return FastSVM(parse_model(text, name), fingerprint=fingerprint_of(text), **settings)
-
-
-def as_fast(
-    model: "str | bytes | os.PathLike[str] | Model | FastSVM",
-    exact: "str | bytes | os.PathLike[str] | Model | FastSVM | None" = None,
-    tolerance: "float | None" = None,
-) -> "FastSVM":
-    """Return a new FastSVM for a path, a model or a FastSVM, whose `exact` and `tolerance` are replaced if given."""
-    if isinstance(model, (str, bytes, os.PathLike)):
-        return load(model, exact=exact, tolerance=tolerance)
-    if isinstance(model, Model):
-        return FastSVM(model, exact=exact, tolerance=tolerance)
-    if not isinstance(model, FastSVM):
-        raise TypeError(f"{type(model).__name__} found, expected the path of a model, a model, or an object of load")
-    fast = copy(model)
-    if exact is not None or tolerance is not None:
-        given = {"exact": exact, "tolerance": tolerance}
-        fast.set_params(**{name: value for name, value in given.items() if value is not None})
     return fast
 
 
@@ -324,7 +219,7 @@ class FastSVM(Persistent, FittedEstimator):
     def _checked_exact(self, exact: "str | bytes | os.PathLike[str] | Model | FastSVM | None") -> "FastSVM | None":
         if exact is None:
             return None
-        model, name = self.model, "exact"
+        model = self.model
         if self.beyond_votes:
             raise ValueError(f"exact= does not go with a calibrator or break_ties: {BEYOND_VOTES}")
         if model.folded is not None and model.folded.unproven is not None:
@@ -336,15 +231,12 @@ class FastSVM(Persistent, FittedEstimator):
         if model.header.regression and self.tolerance is None:
             raise ValueError("exact= needs tolerance= for a regression model: the largest radius a value may keep")
         if isinstance(exact, (str, bytes, os.PathLike)):
-            name = os.fsdecode(exact)
-            text = read_bytes(name, lambda start: check_start(start, name))
-            exact = FastSVM(parse_libsvm(text, name).plain(), fingerprint=fingerprint_of(text))
-            exact._path = name
+            exact = of_file(exact, lambda text, path: parse_libsvm(text, path).plain())
         elif isinstance(exact, Model):
             exact = FastSVM(exact)
         if exact.own_fingerprint != model.fingerprint:
             raise ModelFormatError(
-                exact._path or name,
+                exact._path or "exact",
                 "this is not the model that the other was compiled from (their fingerprints differ)",
             )
         return exact

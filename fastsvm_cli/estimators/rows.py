@@ -25,9 +25,10 @@ BLOCK_ROWS = 1 << 14  # of labelled_chunks
 class Rows:
     """Rows of X, in blocks. entries: approximate numbers per row. who: the caller's name in messages."""
 
-    rows: int
-    columns: int
-    entries: float
+    def __init__(self, matrix: Any):
+        self._matrix = matrix
+        self.rows, self.columns = matrix.shape
+        self.entries = float(self.columns)
 
     def block(self, first: int, last: int, who: str):
         """Return rows first, ..., last - 1, dense of a native type or CSR."""
@@ -47,23 +48,13 @@ class Rows:
 
 
 class _Dense(Rows):
-    def __init__(self, matrix: np.ndarray):
-        self._matrix = matrix
-        self.rows, self.columns = matrix.shape
-        self.entries = float(self.columns)
-
     def block(self, first: int, last: int, who: str) -> np.ndarray:
         return _readable(self._matrix if last - first == self.rows else self._matrix[first:last])
 
 
 class _Frame(Rows):
-    def __init__(self, frame):
-        self._frame = frame
-        self.rows, self.columns = frame.shape
-        self.entries = float(self.columns)
-
     def block(self, first: int, last: int, who: str) -> np.ndarray:
-        part = self._frame.iloc[first:last]
+        part = self._matrix.iloc[first:last]
         matrix = part.to_numpy()
         if matrix.dtype == object:  # mixed types, or missing values
             matrix = part.to_numpy(dtype=np.float64, na_value=np.nan)
@@ -73,9 +64,8 @@ class _Frame(Rows):
 class _Sparse(Rows):
     """CSR matrix. The caller may have changed its arrays, which are checked."""
 
-    def __init__(self, matrix):
-        self._matrix = matrix
-        self.rows, self.columns = matrix.shape
+    def __init__(self, matrix: Any):
+        super().__init__(matrix)
         self.entries = len(matrix.indices) / max(self.rows, 1)
         for name, found, expected in (
             ("indptr", len(matrix.indptr), self.rows + 1),
@@ -291,15 +281,15 @@ def labelled_chunks(data: Any, found: "Fitted", who: str) -> "list[_native.Chunk
     """Return X or (X, y), checked against the model, as chunks of scaled rows with labels in front."""
     X, y = data if isinstance(data, tuple) and len(data) == 2 else (data, None)
     rows = rows_of(X if found.prepare is None else found.prepare(X), who)
-    if found.n_features not in (None, rows.columns):
-        raise ValueError(f"X has {rows.columns} features, but {found.name} is expecting {found.n_features}")
+    if found.n_features_in not in (None, rows.columns):
+        raise ValueError(f"X has {rows.columns} features, but {found.name} is expecting {found.n_features_in}")
     leading = np.empty((rows.rows, 0)) if y is None else _labels(np.asarray(y), found, rows.rows)[:, None]
     out = []
     for first in range(0, rows.rows, BLOCK_ROWS):
         last = min(first + BLOCK_ROWS, rows.rows)
         block = rows.block(first, last, who)
-        if found.scaling is not None:
-            block = found.scaling.apply(block)
+        if found.transform is not None:
+            block = found.transform.apply(block)
         chunk = chunk_of(block, who, found.model.first_index)
         labels = np.ascontiguousarray(leading[first:last], dtype=np.float64)
         out.append(_native.Chunk.from_csr(labels, chunk.indptr, chunk.indices, chunk.values))

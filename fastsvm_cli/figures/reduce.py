@@ -15,7 +15,7 @@ from fastsvm_cli.methods.feature_space import FeatureSpace
 from fastsvm_cli.methods.reduce.placement import finish_seconds
 from fastsvm_cli.methods.reduce.reduction import compile_reduced_set
 from fastsvm_cli.models.base import ExactModel, Model
-from fastsvm_cli.prediction.pipeline import Predictor, predict
+from fastsvm_cli.prediction import Predictor, predict
 from fastsvm_cli.text.read_rows import select_rows
 
 STEPS = 8  # maximum number of sizes

@@ -25,7 +25,7 @@ _EQUAL = 1e-13
 
 
 class ScalingToFold:
-    """Scaling to fold, accepted by models.embedded_scaling.check: no offset of index 0, and enough digits.
+    """Scaling to fold, accepted by text.scaling.check_embedding: no offset of index 0, and enough digits.
 
     path, digest: of its file. scaling: unrounded. labels: (slope, offset), or None.
     """

@@ -263,11 +263,10 @@ def require(path: str, reason_against: "str | None") -> None:
 
 def read_source(model_file: str, warn: bool = True) -> SourceModel:
     """Read a LIBSVM model, which must not be compiled."""
-    from fastsvm_cli.models import check_start, parse_libsvm
-    from fastsvm_cli.text.fingerprint import fingerprint
-    from fastsvm_cli.text.read_rows import read_bytes
+    from fastsvm_cli._native import fingerprint
+    from fastsvm_cli.models import parse_libsvm, read_model_text
 
-    text = read_bytes(model_file, lambda start: check_start(start, model_file))
+    text = read_model_text(model_file)
     return SourceModel(parse_libsvm(text, model_file, warn=warn), len(text), fingerprint(text))
 
 

@@ -6,6 +6,7 @@ from fastsvm_cli import _native, errors
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.models.base import ExactModel, Model
 from fastsvm_cli.text.read_rows import read_bytes
+from fastsvm_cli.text.scaling import EmbeddedScaling, Scaling
 
 looks_like_model = _native.looks_like_model
 
@@ -36,7 +37,12 @@ def load_model(path: "str | bytes | os.PathLike[str]") -> Model:
         If the file has content that LIBSVM reads, but that its writer may not have meant.
     """
     path = os.fsdecode(path)
-    return parse_model(read_bytes(path, lambda start: check_start(start, path)), path)
+    return parse_model(read_model_text(path), path)
+
+
+def read_model_text(path: str) -> bytes:
+    """Return a model file's content; a file that begins like no model is refused before the rest is read."""
+    return read_bytes(path, lambda start: check_start(start, path))
 
 
 def parse_model(text: bytes, path: str, *, warn: bool = True) -> Model:
@@ -44,9 +50,6 @@ def parse_model(text: bytes, path: str, *, warn: bool = True) -> Model:
     file = _native.read_model(text, path)
     model = (ExactModel if isinstance(file, _native.LibsvmFile) else Model)(file, path)
     if file.range_scaling is not None:
-        from fastsvm_cli.models.embedded_scaling import EmbeddedScaling
-        from fastsvm_cli.text.scaling import Scaling
-
         model.embedded_scaling = EmbeddedScaling(Scaling(path, file.range_scaling, tuple(file.range_texts)), path)
     if warn:
         warn_of(model, path)

@@ -2,14 +2,14 @@
 
 from collections.abc import Sequence
 from functools import cached_property
+from math import floor, inf, log10
 from typing import TYPE_CHECKING, Any
 
 from fastsvm_cli import _native
 from fastsvm_cli._native import Precision as Precision
 
 if TYPE_CHECKING:
-    from fastsvm_cli.models.embedded_scaling import EmbeddedScaling
-    from fastsvm_cli.text.scaling import Scaling
+    from fastsvm_cli.text.scaling import EmbeddedScaling, Scaling
 
 
 #: Default of decision_values.
@@ -152,11 +152,6 @@ class Model:
         return self.proves and self.certified
 
     @property
-    def holds_exact(self) -> bool:
-        """Whether the model holds its exact model."""
-        return hasattr(self.file, "exact")
-
-    @property
     def exact(self) -> "ExactModel":
         """The LIBSVM model that an ordered model, or a cascade, holds. Other models raise AttributeError."""
         return ExactModel(self.file.exact, self.path)
@@ -191,14 +186,6 @@ class Model:
         The model must have `proves`. Rows and errors are those of `decision_values`.
         """
         self.native.reference_values(chunk, out)
-
-    def stopped_after(self, steps: int) -> "Model | None":
-        """Return the model with its first `steps` points only; None unless ordered by the method geometry.
-
-        Its value and radius are the middle and half the width of an interval.
-        """
-        engine = self.file.stopped_after(steps)
-        return None if engine is None else _StoppedModel(self, engine)
 
     def decisions(self, requested: Precision, with_radius: bool = False) -> _native.Decisions:
         """Return a Decisions for `decision_values` to fill, with radii if `with_radius`.
@@ -241,16 +228,11 @@ class ExactModel(Model):
         return self if self.fingerprint is None else ExactModel(self.file.plain(), self.path)
 
 
-class _StoppedModel(Model):
-    """A geometry model that uses only its first points."""
-
-    proves = False
-    certified = True
-
-    def __init__(self, whole: Model, engine: "_native.Model"):
-        super().__init__(whole.file, whole.path)
-        self._embedded_scaling, self._stopped = whole.embedded_scaling, engine
-
-    @property
-    def native(self) -> "_native.Model":
-        return self._stopped
+def center_point(mean: "list[float]", low: "list[float]", high: "list[float]") -> "list[float]":
+    """Return an expansion's center, `mean` rounded to 1/10,000 of each range or finer, for a short file."""
+    out = []
+    for value, least, most in zip(mean, low, high):
+        spread = most - least
+        value = min(max(value, least), most)
+        out.append(round(value, 4 - floor(log10(spread))) if 0 < spread < inf else value)
+    return out

@@ -19,23 +19,7 @@ _BUFFER_BYTES = 1 << 18  # decompressed at a time
 _PATIENCE = 1000  # milliseconds
 
 
-class Source:
-    """A source of bytes."""
-
-    def ready(self) -> bool:
-        """Return whether a read would not wait."""
-        raise NotImplementedError
-
-    def read_into(self, into: memoryview) -> int:
-        """Fill `into` with at least one byte; return their number, 0 at the end."""
-        raise NotImplementedError
-
-    def close(self) -> None:
-        """Close the source."""
-        raise NotImplementedError
-
-
-class Content(Source):
+class Content:
     """Bytes of a file or "-". Another thread decompresses gzip, bzip2, xz and, if Python can, zstd.
 
     start: bytes of content to skip. begun: (open descriptor, first bytes), read by the core.
@@ -113,16 +97,10 @@ class Content(Source):
 
     def read(self, size: int) -> bytes:
         """Return between 1 and `size` bytes; none at the end."""
-        if self._buffers is None:
-            try:
-                if self._pending and not self._seek_back():
-                    size = min(size, len(self._pending))
-                else:
-                    return self._read(size)
-            except OSError as error:
-                raise FileError(self.path, error) from None
-        elif not self._pending:
-            self._pending = next(self._buffers, b"")
+        if self._buffers is not None:
+            self._pending = self._pending or next(self._buffers, b"")
+        elif not self._pending or self._seek_back():
+            return self._read(size)
         data, self._pending = self._pending[:size], self._pending[size:]
         return data
 
@@ -143,10 +121,7 @@ class Content(Source):
         """Fill `into` with at least one byte; return their number, 0 at the end."""
         if not self._pending:
             if self._buffers is None:
-                try:
-                    got = self._waited(lambda: os.readv(self._file, [into]))
-                except OSError as error:
-                    raise FileError(self.path, error) from None
+                got = self._waited(lambda: os.readv(self._file, [into]))
                 self._count(got)
                 return got
             self._pending = next(self._buffers, b"")
@@ -169,6 +144,8 @@ class Content(Source):
                 return read()
             except BlockingIOError:  # a pipe that another program made non-blocking
                 self._poll.poll(_PATIENCE)
+            except OSError as error:
+                raise FileError(self.path, error) from None
 
     def _count(self, got: int) -> None:
         self._taken += got
@@ -205,13 +182,7 @@ class Content(Source):
 
     def _compressed(self, start: bytes) -> "Iterator[bytes]":
         yield start
-        while True:
-            try:
-                data = self._read(1 << 18)
-            except OSError as error:
-                raise FileError(self.path, error) from None
-            if not data:
-                return
+        while data := self._read(1 << 18):
             yield data
 
 
@@ -281,7 +252,7 @@ def decompressed(blocks: "Iterator[bytes]", kind: str, path: str) -> "Iterator[b
     new, errors = _decompressor(kind, path)
     stream = None
     for block in blocks:
-        while block:
+        while block or not getattr(stream, "needs_input", True):
             if stream is None:
                 if kind in ("gzip", "xz"):
                     block = block.lstrip(b"\0")  # padding
@@ -296,18 +267,7 @@ def decompressed(blocks: "Iterator[bytes]", kind: str, path: str) -> "Iterator[b
                 yield buffer
             if stream.eof:
                 block, stream = stream.unused_data, None
-            elif kind == "gzip":
-                block = stream.unconsumed_tail
-            else:  # the others keep unused input
-                block = b""
-                try:
-                    while not (stream.eof or stream.needs_input):
-                        buffer = stream.decompress(b"", _BUFFER_BYTES)
-                        if buffer:
-                            yield buffer
-                except errors:
-                    raise FileError(path, f"the {kind} data is damaged") from None
-                if stream.eof:
-                    block, stream = stream.unused_data, None
+            else:
+                block = getattr(stream, "unconsumed_tail", b"")  # other streams than zlib's keep the rest
     if stream is not None:
         raise FileError(path, f"the {kind} data ends too early")

@@ -3,8 +3,7 @@
 import os
 from collections.abc import Iterable
 
-from fastsvm_cli import _native
-from fastsvm_cli.system import interruption
+from fastsvm_cli import _native, system
 
 
 class Output:
@@ -18,7 +17,7 @@ class Output:
         self.path = path
         self._file = _native.OutputFile()
         self._undo = self._file.abandon
-        interruption.add_undo(self._undo)
+        system.add_undo(self._undo)
         try:
             self._file.open(os.fsencode(path))
         except BaseException:
@@ -41,7 +40,7 @@ class Output:
 
     def _close(self) -> None:
         self._file.close()
-        interruption.remove_undo(self._undo)
+        system.remove_undo(self._undo)
 
 
 def check_output(path: str, inputs: "Iterable[str | None]") -> None:

@@ -5,14 +5,17 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from fastsvm_cli import _native
+from fastsvm_cli._native import Position
 from fastsvm_cli.errors import DataFormatError
 from fastsvm_cli.text.byte_source import Content
-from fastsvm_cli.text.line_blocks import BLOCK_BYTES, MAX_LINE, Position, may_delimit
 
 if TYPE_CHECKING:
-    from fastsvm_cli.text.line_blocks import BadRows
     from fastsvm_cli.text.scaling import Scaling
 
+#: Maximum bytes parsed at a time. A slow pipe gives smaller blocks: rows are predicted as they arrive.
+BLOCK_BYTES: int = _native.BLOCK_BYTES
+#: Default limit of a line, about ten million numbers. Two compressed megabytes can hold gigabytes.
+MAX_LINE: int = _native.LONGEST_LINE
 #: Maximum decision values at a time: a megabyte of short rows, with 300 classes, would give twenty gigabytes.
 MOST_VALUES: int = _native.MOST_VALUES
 #: Bytes in a model's longest line. LIBSVM's buffer size, an `int`, doubles: it reads no longer line.
@@ -32,7 +35,7 @@ def read_chunks(
     on_read: "Callable[[int], None] | None" = None,
     name: "str | None" = None,
     place: "Position | None" = None,
-    bad_rows: "BadRows | None" = None,
+    bad_rows: "_native.BadRows | None" = None,
     scaling: "Scaling | None" = None,
 ) -> Iterator[_native.Chunk]:
     """Yield the rows of a data file in order, as chunks.
@@ -75,7 +78,7 @@ def read_chunks(
     ValueError
         If the delimiter is invalid.
     """
-    if dense and not may_delimit(delimiter):
+    if dense and not _native.may_delimit(delimiter):
         raise ValueError(f"delimiter={delimiter!r} found, expected one character that cannot be part of a number")
     path, position = os.fsdecode(path), place or Position()
     with Content(path, position.offset, on_read) as content:
@@ -125,30 +128,19 @@ def smaller_chunks(chunks: "Iterable[_native.Chunk]", pairs: int) -> Iterator[_n
 
 
 def read_bytes(path: str, check: "Callable[[bytes], object] | None" = None) -> bytes:
-    """Return a file's content. check and errors: as in read_buffers."""
-    buffers = list(read_buffers(path, check, whole=True))
-    return buffers[0] if len(buffers) == 1 else b"".join(buffers)
-
-
-def read_start(path: str) -> bytes:
-    """Return the first 4096 bytes of a file's content."""
-    with Content(path) as content:
-        return _start_of(content)
-
-
-def read_buffers(path: str, check: "Callable[[bytes], object] | None" = None, whole: bool = False) -> "Iterator[bytes]":
-    """Yield a file's content, a plain file in one piece if `whole`.
+    """Return a file's content.
 
     check: called with about one line before more is read; may raise. A line longer than any model's is a
     DataFormatError.
     """
+    buffers = []
     with Content(path) as content:
         if check is not None:
             start = _start_of(content, b"\n")
             check(start)
             content.unread(start)
         size = 1 << 20
-        if whole and content.size < MAX_MODEL_LINE:  # no line can be too long
+        if content.size < MAX_MODEL_LINE:  # no line can be too long: a plain file is read at once
             size = max(size, content.size + 1)
         lines = length = 0  # length: of the current line
         while buffer := content.read(size):
@@ -159,7 +151,14 @@ def read_buffers(path: str, check: "Callable[[bytes], object] | None" = None, wh
                     path, lines + 1, f"a line of more than {MAX_MODEL_LINE >> 20} MiB found, expected a model"
                 )
             lines += _native.count_lines(buffer)
-            yield buffer
+            buffers.append(buffer)
+    return b"".join(buffers)
+
+
+def read_start(path: str) -> bytes:
+    """Return the first 4096 bytes of a file's content."""
+    with Content(path) as content:
+        return _start_of(content)
 
 
 def _start_of(content: Content, stop: "bytes | None" = None) -> bytes:

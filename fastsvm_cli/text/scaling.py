@@ -1,10 +1,15 @@
-"""Scaling by the file of `--scale`, from `svm-scale -s` or write.svm of R's e1071."""
+"""Scaling by the file of `--scale`, from `svm-scale -s` or write.svm of R's e1071.
+
+A model that takes raw rows embeds the file (FORMAT.md). Its rows are scaled where they are made; `decision_values`,
+radii and the model of --exact take scaled rows.
+"""
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from fastsvm_cli import _native
-from fastsvm_cli.errors import DataFormatError, display
-from fastsvm_cli.text.fingerprint import fingerprint
+from fastsvm_cli._native import fingerprint
+from fastsvm_cli.errors import DataFormatError, ModelFormatError, display
 
 
 class Affine:
@@ -62,3 +67,53 @@ def _parsed(parse: "Callable[[bytes], _native.Scaling]", text: bytes, path: str)
     except ValueError as error:
         why, line = error.args
         raise DataFormatError(path, line, why) from None
+
+
+class EmbeddedScaling:
+    """A range file embedded in a model.
+
+    texts: of the range file, and of e1071's y scale file if any. native: without labels. labels_back: (from, scale,
+    to): y becomes to + (y - from) * scale; None: unchanged.
+    """
+
+    def __init__(self, scaling: Scaling, path: str):
+        self.path = path
+        self.whole, self.native = scaling.native, scaling.native.features_alone()
+        self.texts = tuple(map(_with_line_feeds, scaling.texts))
+        line = scaling.native.label_line()
+        self.labels_back = None if line is None else scaling.native.labels_back()
+
+    def same_as(self, scaling: Scaling) -> bool:
+        """Return whether the scaling has the same text."""
+        return self.texts == tuple(map(_with_line_feeds, scaling.texts))
+
+    def scaling(self) -> Scaling:
+        """Return the scaling, to apply to rows."""
+        return Scaling(f"the range in {self.path}", self.native, self.texts)
+
+    def rows(self, chunk: "_native.Chunk") -> "_native.Chunk":
+        """Scale raw rows that are not from text."""
+        return self.native.rows(chunk)
+
+    @property
+    def shifted(self) -> int:
+        """Number of features that scaling adds to a row without them."""
+        return self.native.shifted
+
+    def answer(self, decisions: "_native.Decisions") -> None:
+        """Convert regression values to the unit of raw labels, in place."""
+        if self.labels_back is not None:
+            decisions.map_values(*self.labels_back)
+
+
+def check_embedding(scaling: Scaling, model: Any, path: str) -> None:
+    """Require a model (None: classes of rows) that can embed the scaling."""
+    name = "its range" if path == scaling.path else scaling.path
+    if (error := _native.embedding_error(scaling.native, None if model is None else model.file, name)) is not None:
+        why, of_model = error
+        raise ModelFormatError(path if of_model else scaling.path, why)
+
+
+def _with_line_feeds(text: bytes) -> bytes:
+    text = text.replace(b"\r\n", b"\n")
+    return text if text.endswith(b"\n") or not text else text + b"\n"

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from fastsvm_cli import Chunk, load_model, read_chunks
-from fastsvm_cli.prediction.answers import Fallback, Predictor
+from fastsvm_cli.prediction import Fallback, Predictor
 from support.c_library import CModel, dense_rows, sparse_rows
 from support.damage import SHORTEST
 from support.model_files import exact_name

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from fastsvm_cli import load_model, read_chunks
-from fastsvm_cli.prediction.answers import Predictor
+from fastsvm_cli.prediction import Predictor
 from support.building import CLIENTS
 from support.pages import PAGES, blocks, command_lines
 from support.paths import GOLDEN

@@ -71,8 +71,8 @@ NO_ADDRESSES += ["tcp://head:port", "tcp:///:1", "tls://head:", "inproc://head:1
 def test_addresses():
     for text in NO_ADDRESSES:
         with pytest.raises(ValueError, match="expected tcp://HOST:PORT"):
-            scheduler.Address(text)
-    found = [scheduler.Address(text).workers for text in ("local:3", "local", "tls://head:8786")]
+            scheduler.local_workers(text)
+    found = [scheduler.local_workers(text) for text in ("local:3", "local", "tls://head:8786")]
     assert found == [3, len(os.sched_getaffinity(0)), None]
 
 

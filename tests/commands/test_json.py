@@ -7,9 +7,9 @@ import signal
 import pytest
 
 import fastsvm_cli
+from fastsvm_cli._native import fingerprint
 from fastsvm_cli.cli import COMMANDS
 from fastsvm_cli.cli import fastsvm as group
-from fastsvm_cli.text.fingerprint import fingerprint
 from support import forked
 from support.compiling import compile_all
 from support.pages import PAGES, sections

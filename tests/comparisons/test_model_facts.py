@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from fastsvm_cli.text.fingerprint import fingerprint
+from fastsvm_cli._native import fingerprint
 from support.model_files import BORDERS, COMPILED, EXACT, ORDERED, REDUCED
 from support.paths import GOLDEN
 

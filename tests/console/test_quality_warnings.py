@@ -5,7 +5,7 @@ import warnings
 import pytest
 
 import fastsvm_cli
-from fastsvm_cli.prediction.pipeline import RunCounts
+from fastsvm_cli.prediction import RunCounts
 from support.compiling import compile_all, linked
 from support.forked import fastsvm
 from support.messages import table

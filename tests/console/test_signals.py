@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from fastsvm_cli.system import interruption
+from fastsvm_cli import system
 from support.outputs import written_so_far
 from support.paths import FASTSVM
 from support.processes import PATIENCE, default_signals, on_a_terminal, outcome, wait_until
@@ -25,7 +25,7 @@ import os, sys
 moment, number = int(sys.argv[1]), int(sys.argv[2])
 sys.argv = ["fastsvm", *sys.argv[3:]]
 from fastsvm_cli import start
-from fastsvm_cli.system import interruption
+from fastsvm_cli import system
 seen = 0
 
 def watch(event, _):
@@ -34,13 +34,13 @@ def watch(event, _):
     if seen == moment:
         os.kill(os.getpid(), number)
 
-install = interruption.install
+install = system.handle_signals
 
 def install_and_watch():
     install()
     sys.addaudithook(watch)
 
-interruption.install = install_and_watch
+system.handle_signals = install_and_watch
 if moment == 0:  # how many there are
     leave = os._exit
     def tell(code):
@@ -172,9 +172,9 @@ def reported(monkeypatch):
     def leave(code):
         raise Ended(code)
 
-    monkeypatch.setattr(interruption.os, "_exit", leave)
-    monkeypatch.setattr(interruption, "_undo", [])
-    return lambda number: interruption.stop(number, None)
+    monkeypatch.setattr(system.os, "_exit", leave)
+    monkeypatch.setattr(system, "_undo", [])
+    return lambda number: system.stop(number, None)
 
 
 def test_what_must_not_stay_is_undone_the_last_first(reported):
@@ -185,11 +185,11 @@ def test_what_must_not_stay_is_undone_the_last_first(reported):
         raise OSError
 
     for action in (lambda: done.append("first"), fail, lambda: done.append("last")):
-        interruption.add_undo(action)
+        system.add_undo(action)
     with pytest.raises(Ended) as end:
         reported(signal.SIGTERM)
     assert end.value.args == (143,) and done == ["last", "fails", "first"]
-    interruption.remove_undo(fail)
+    system.remove_undo(fail)
     with pytest.raises(Ended):
         reported(signal.SIGINT)
     assert done[3:] == ["last", "first"]
@@ -198,21 +198,21 @@ def test_what_must_not_stay_is_undone_the_last_first(reported):
 def test_it_waits_for_the_end_of_what_must_not_be_parted(reported):
     done = []
     with pytest.raises(Ended) as end:
-        with interruption.held():
-            with interruption.held():
+        with system.held():
+            with system.held():
                 reported(signal.SIGHUP)
                 done.append("inner")
             done.append("outer")
     assert end.value.args == (129,) and done == ["inner", "outer"]
-    with interruption.held():
+    with system.held():
         pass
 
 
 def test_a_command_may_ask_for_exceptions(reported):
-    with pytest.raises(KeyboardInterrupt), interruption.raising():
+    with pytest.raises(KeyboardInterrupt), system.raising():
         reported(signal.SIGINT)
     for number in (signal.SIGTERM, signal.SIGHUP):
-        with pytest.raises(SystemExit) as end, interruption.raising():
+        with pytest.raises(SystemExit) as end, system.raising():
             reported(number)
         assert end.value.code == 128 + number
     with pytest.raises(Ended):
@@ -222,13 +222,13 @@ def test_a_command_may_ask_for_exceptions(reported):
 def test_an_interrupt_that_a_library_swallows_ends_the_process_all_the_same(reported):
     done = []
     with pytest.raises(Ended) as end:
-        with interruption.raising():
+        with system.raising():
             try:
                 reported(signal.SIGINT)
             except:  # noqa: E722  # as libsvm-official does around its imports
                 done.append("swallowed")
     assert end.value.args == (130,) and done == ["swallowed"]
-    with interruption.raising():
+    with system.raising():
         pass
 
 
@@ -237,13 +237,13 @@ def test_a_temporary_folder_goes_though_told_to_stop_while_it_is_made(reported, 
     make = tempfile.mkdtemp
     monkeypatch.setattr(tempfile, "mkdtemp", lambda *words: (make(*words), reported(signal.SIGINT))[0])
     begun = False
-    with pytest.raises(KeyboardInterrupt), interruption.raising():
-        with interruption.temporary_folder(dir=str(tmp_path), prefix="it-"):
+    with pytest.raises(KeyboardInterrupt), system.raising():
+        with system.temporary_folder(dir=str(tmp_path), prefix="it-"):
             begun = True
     assert not begun and list(tmp_path.iterdir()) == []
     monkeypatch.setattr(tempfile, "mkdtemp", make)
-    with pytest.raises(KeyboardInterrupt), interruption.raising():
-        with interruption.temporary_folder(dir=str(tmp_path)) as folder:
+    with pytest.raises(KeyboardInterrupt), system.raising():
+        with system.temporary_folder(dir=str(tmp_path)) as folder:
             (Path(folder) / "file").write_text("it is not empty")
             reported(signal.SIGINT)
     assert list(tmp_path.iterdir()) == []
@@ -253,10 +253,10 @@ def test_the_cursor_comes_back():
     """A progress bar hides the cursor; the last output shows it again."""
     code = (
         "import os, signal\n"
-        "from fastsvm_cli.system import interruption\n"
+        "from fastsvm_cli import system\n"
         "from fastsvm_cli.console import progress\n"
         "signal.signal(signal.SIGINT, signal.SIG_DFL)\n"
-        "interruption.install()\n"
+        "system.handle_signals()\n"
         "now = iter(range(0, 1000, 2))\n"
         "progress.monotonic = lambda: next(now)\n"
         "with progress.Progress('work') as bar:\n"

@@ -19,8 +19,6 @@ from sklearn.svm import SVC
 import fastsvm_cli
 import fastsvm_cli.dask as lazy
 from fastsvm_cli.errors import ModelFormatError
-from fastsvm_cli.estimators import collections
-from fastsvm_cli.estimators.collections import SentModel
 from fastsvm_cli.estimators.predictor import FastSVM
 from fastsvm_cli.sklearn import CompiledSVC
 
@@ -60,7 +58,7 @@ def answered(request):
 def test_a_worker_counts_the_bytes_of_both_models(two):
     _, _, fast, _ = two
     both = fast.model.nbytes + fast.exact.model.nbytes
-    assert both > 8 * 1000 and both < sys.getsizeof(SentModel(fast)) < both + 1000
+    assert both > 8 * 1000 and both < sys.getsizeof(lazy.SentModel(fast)) < both + 1000
 
 
 def same(found, expected):
@@ -178,7 +176,7 @@ def test_the_model_is_one_object_for_all_tasks(two, monkeypatch):
     lazy.predict(dd.from_pandas(pd.DataFrame(X), npartitions=6), path).compute(scheduler="threads")
     assert len(seen) == 2
     # Another process reads it only once.
-    text = pickle.dumps(SentModel(fast))
+    text = pickle.dumps(lazy.SentModel(fast))
     assert pickle.loads(text) is pickle.loads(text)
 
 
@@ -205,5 +203,5 @@ def test_an_error_that_names_its_file_keeps_its_class():
     error = ModelFormatError("model", "it was changed")
     model = SimpleNamespace(fast=SimpleNamespace(predict=Mock(side_effect=error)))
     with pytest.raises(ModelFormatError) as caught:
-        collections._answer(None, model, "predict", "rows 0 to 9: ")
+        lazy._answer(None, model, "predict", "rows 0 to 9: ")
     assert caught.value is error

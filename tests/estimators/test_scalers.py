@@ -8,7 +8,7 @@ from sklearn.svm import SVC
 
 import fastsvm_cli
 from fastsvm_cli.errors import ModelFormatError
-from fastsvm_cli.estimators.scaling import read_scaler
+from fastsvm_cli.estimators.fitted_svm import read_scaler
 from support.fitting import KERNELS, SCALERS, SCALES, fit, stretched
 
 #: Folded into a LIBSVM model, by kernel.

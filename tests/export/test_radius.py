@@ -16,8 +16,7 @@ from fastsvm_cli.export.onnx import model_of
 from fastsvm_cli.methods.approx.expansion import compile_maclaurin
 from fastsvm_cli.methods.reduce.reduction import compile_reduced_set
 from fastsvm_cli.models import parse_model
-from fastsvm_cli.models.embedded_scaling import EmbeddedScaling
-from fastsvm_cli.text.scaling import parse_scaling
+from fastsvm_cli.text.scaling import EmbeddedScaling, parse_scaling
 from support.evaluation import reference
 from support.exporting import EXPANSIONS, Library, chunk_of, compiled, graph_run, made_up, rows_for
 from support.hostile import as_rows, hostile_machine, hostile_options, hostile_rows, uncovered

@@ -5,8 +5,7 @@ import pytest
 from fastsvm_cli.export.c import Program
 from fastsvm_cli.export.description import describe
 from fastsvm_cli.models import load_model
-from fastsvm_cli.models.embedded_scaling import EmbeddedScaling
-from fastsvm_cli.text.scaling import parse_scaling
+from fastsvm_cli.text.scaling import EmbeddedScaling, parse_scaling
 from support.exporting import Library, chunk_of, graph_run, made_up, predicted, rows_for
 from support.paths import GOLDEN
 

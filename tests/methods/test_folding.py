@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.methods.folded_scaling import ScalingToFold, folded_exact, folded_model
 from fastsvm_cli.models import parse_model
-from fastsvm_cli.models.embedded_scaling import check
-from fastsvm_cli.text.scaling import parse_scaling
+from fastsvm_cli.text.scaling import check_embedding, parse_scaling
 from support import oracles
 from support.evaluation import parse, values
 from support.oracles import random_machine, random_rows
@@ -94,7 +93,7 @@ def test_a_linear_kernel_folds_exactly(seed, limits, standard):
 @given(st.integers(0, 10**6), st.sampled_from(LIMITS), st.sampled_from(["c_svc", "one_class", "epsilon_svr"]))
 def test_ranges_of_one_length_fold_into_a_libsvm_model(seed, limits, svm_type):
     case = Case(seed, "rbf", svm_type, equal=True, limits=limits, gamma=0.2)
-    check(parse_scaling(case.ranges.encode(), "range"), case.model, "model")
+    check_embedding(parse_scaling(case.ranges.encode(), "range"), case.model, "model")
     folded = folded_model(folded_exact(case.model, case.folding, ""), NONE, case.folding)
     folded = parse_model(folded.to_text(), "m")
     assert not folded.folded.inherited and folded.proves and not folded.certified
@@ -107,7 +106,7 @@ Y = "y\n-1 1\n-7.5 12.5\n"
 def test_labels_that_were_scaled_are_scaled_back():
     case = Case(3, "rbf", "epsilon_svr", equal=True, probability=True, gamma=0.1)
     scaling = parse_scaling((Y + case.ranges).encode(), "range")
-    check(scaling, case.model, "model")
+    check_embedding(scaling, case.model, "model")
     folded, plain = folded_exact(case.model, ScalingToFold(scaling), ""), case.model
     found = values(folded, parse(known(case)))
     expected = values(plain, parse(known(case, case.scaled)))
@@ -154,7 +153,7 @@ REFUSED = [
 def test_what_cannot_be_folded_is_refused(model, ranges, why):
     scaling = parse_scaling(ranges.encode(), "range")
     with pytest.raises(ModelFormatError, match=why):
-        check(scaling, model, "model")
+        check_embedding(scaling, model, "model")
         folded_exact(model, ScalingToFold(scaling), "do that")
 
 

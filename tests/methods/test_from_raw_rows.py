@@ -11,7 +11,7 @@ import fastsvm_cli
 from fastsvm_cli.models import load_model
 from fastsvm_cli.text.read_rows import read_chunks
 from support.checksums import line_with_checksum, with_checksum
-from support.evaluation import decide
+from support.evaluation import decide, stopped_after
 from support.model_files import libsvm_rows, libsvm_values
 from support.paths import GOLDEN
 from zoo.kinds import KINDS
@@ -35,7 +35,7 @@ def test_the_mark_goes_through_every_compiler_and_every_file(tmp_path, method, o
         out = tmp_path / f"from {source.name}"  # else perhaps a copy of the source, which save does not replace
         fastsvm_cli.compile(source, method, on_progress=False, **options).save(out)
         model = load_model(str(out))
-        for each in (model, model.stopped_after(3)) if method == "geometry" else (model,):
+        for each in (model, stopped_after(model, 3)) if method == "geometry" else (model,):
             assert each.folded.inherited and each.folded.digest == DIGEST and each.max_index == 8
     assert fastsvm_cli.compile(GOLDEN / "c_svc.model", method, on_progress=False, **options).model.folded is None
 

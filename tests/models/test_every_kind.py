@@ -13,7 +13,7 @@ from fastsvm_cli.models import load_model
 from fastsvm_cli.models.base import ExactModel, Model, Precision
 from fastsvm_cli.text.read_rows import read_chunks
 from support.damage import KINDS, SHORTEST
-from support.evaluation import error_of
+from support.evaluation import error_of, stopped_after
 from support.paths import GOLDEN, ROOT
 
 #: Packages of fastsvm_cli that may import classes of models.
@@ -72,7 +72,7 @@ def test_what_it_cannot_do_is_said_in_a_line(fastsvm, words):
     refused = []  # (command, exit code, words of the reason)
     if not model.ordered:
         refused.append((["predict", "--evaluations", data, path, "out"], 2, "--evaluations goes with a model of"))
-    if model.stopped_after(1) is None:
+    if stopped_after(model, 1) is None:
         refused.append((["predict", "--steps", 1, data, path, "out"], 2, "--steps goes with a model of"))
     if not model.bounded:
         why = "no bound (eq. 3.11)"
@@ -99,11 +99,11 @@ def test_what_it_cannot_do_is_said_in_a_line(fastsvm, words):
 
 @pytest.mark.full
 def test_only_methods_and_commands_name_a_class():
-    """Compilers and commands know their own kinds; estimators check what a Python program passes."""
+    """Compilers and commands know their own kinds; estimators and dask.py check what a Python program passes."""
     for path in (ROOT / "fastsvm_cli").rglob("*.py"):
         layer, text = path.relative_to(ROOT / "fastsvm_cli").parts[0], path.read_text()
         imported = re.findall(r"from fastsvm_cli\.models\S* import (.*)", text) if layer not in LAYERS else []
         checked = re.findall(r"isinstance\([^()]*?, \(?(.*?)\)", text) if layer != "models" else []
-        known = {"Model", "ExactModel"} if layer == "estimators" else set()
+        known = {"Model", "ExactModel"} if layer in ("estimators", "dask.py") else set()
         assert set(re.findall(r"\w+Model\b", " ".join(imported))) <= {"Model", "ExactModel"}, path
         assert set(re.findall(r"\w*Model\b", " ".join(checked))) <= known, path

@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from fastsvm_cli.system import platform, streams
+from fastsvm_cli import system
 from fastsvm_cli.text.byte_source import Content
 from support.building import require, run
 from support.paths import ROOT
@@ -18,7 +18,7 @@ HERE = ROOT / "tests" / "native"
 
 @pytest.fixture
 def elsewhere(monkeypatch):
-    monkeypatch.setattr(platform, "LINUX", False)
+    monkeypatch.setattr(system, "LINUX", False)
 
 
 def built(folder, name, sources, *flags):
@@ -57,7 +57,7 @@ def test_an_open_file_without_a_name_is_read_by_another(elsewhere, tmp_path):
         file.flush()
         file.seek(0)
         os.unlink(tmp_path / "rows")
-        with Content(platform.name_of(file)) as content:
+        with Content(system.name_of(file)) as content:
             assert content.read(100) == b"1 1:1\n"
 
 
@@ -72,15 +72,15 @@ def test_a_pipe_stays_as_wide_as_it_is_and_there_is_a_processor(tmp_path):
     "descriptor, use", [(0, lambda file: os.read(file, 1)), (1, lambda file: os.write(file, b"x"))]
 )
 def test_a_closed_descriptor_s_place_is_of_no_use(elsewhere, descriptor, use):
-    placed = platform.open_nothing(descriptor)
+    placed = system.open_nothing(descriptor)
     with pytest.raises(OSError, match="Bad file descriptor"):
         use(placed)
     os.close(placed)
 
 
 def test_a_processor_has_a_name(elsewhere):
-    assert platform.processor_name()
-    assert streams.is_closed(0) is False
+    assert system.processor_name()
+    assert system.is_closed(0) is False
 
 
 NUMBERS = (

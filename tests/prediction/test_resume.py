@@ -12,9 +12,9 @@ import sys
 
 import pytest
 
-from fastsvm_cli.prediction import resume
-from fastsvm_cli.prediction.pipeline import RunCounts
-from fastsvm_cli.prediction.resume import ResumableOutput
+from fastsvm_cli.commands import resume
+from fastsvm_cli.commands.resume import ResumableOutput
+from fastsvm_cli.prediction import RunCounts
 from support.messages import SKIPPED, no_label
 from support.outputs import timeless
 from support.paths import FASTSVM, SCRIPTS

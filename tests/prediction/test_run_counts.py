@@ -6,7 +6,7 @@ from math import inf, nan, pi
 import pytest
 
 from fastsvm_cli.models import parse_model
-from fastsvm_cli.prediction.pipeline import Predictor, RunCounts, predict
+from fastsvm_cli.prediction import Predictor, RunCounts, predict
 from fastsvm_cli.text.read_rows import read_chunks
 from support.model_files import REGRESSION
 from support.processes import outcome

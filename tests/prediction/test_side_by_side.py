@@ -11,7 +11,7 @@ import fastsvm_cli
 from fastsvm_cli import _native
 from fastsvm_cli.methods.approx.expansion import compile_maclaurin
 from fastsvm_cli.models import load_model, parse_model
-from fastsvm_cli.prediction.answers import Fallback, Predictor
+from fastsvm_cli.prediction import Fallback, Predictor
 from fastsvm_cli.text.read_rows import read_chunks
 from support.in_process import answered
 from support.paths import GOLDEN

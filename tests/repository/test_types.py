@@ -7,7 +7,7 @@ from typing import get_args
 
 import fastsvm_cli
 from fastsvm_cli import _native
-from fastsvm_cli.estimators.options import CompileOptions, Method
+from fastsvm_cli.estimators.compile import CompileOptions, Method
 from fastsvm_cli.methods import names
 from support.option_types import option_types
 
@@ -38,7 +38,7 @@ def test_the_options_of_compile_are_those_of_the_methods():
     expected = {name: each for name, each in option_types().items() if name not in named}
     (options,) = (
         node
-        for node in ast.parse((INSTALLED / "estimators" / "options.py").read_text()).body
+        for node in ast.parse((INSTALLED / "estimators" / "compile.py").read_text()).body
         if isinstance(node, ast.ClassDef)
     )
     lines = [node for node in options.body if isinstance(node, ast.AnnAssign)]

@@ -3,7 +3,6 @@
 from itertools import accumulate
 
 from fastsvm_cli import _native
-from fastsvm_cli.text.line_blocks import BadRows
 from fastsvm_cli.text.read_rows import Position, read_chunks
 from support.messages import table, unescaped
 from support.reading import rows_in
@@ -76,9 +75,14 @@ def one_by_one(lines, dense=False, labelled=True, **options):
     return rows, gaps, why
 
 
+def bad_rows_seen():
+    """An empty BadRows, which tells nobody."""
+    return _native.BadRows(False, lambda line, why: None)
+
+
 def read_around(path, **options):
     """As one_by_one, with the first messages only."""
-    found, position, rows, where, numbers, counted = BadRows("data"), Position(), [], {}, [], 0
+    found, position, rows, where, numbers, counted = bad_rows_seen(), Position(), [], {}, [], 0
     for chunk in read_chunks(str(path), bad_rows=found, place=position, **options):
         too_long = found.count - counted - sum(bad for _, _, bad in chunk.gaps)  # before the chunk's text
         counted = found.count

@@ -6,10 +6,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+from fastsvm_cli import _native
 from fastsvm_cli.errors import FastsvmError
 from fastsvm_cli.models import parse_model
-from fastsvm_cli.prediction.pipeline import Predictor, predict
-from fastsvm_cli.prediction.scores import summary_lines
+from fastsvm_cli.prediction import Predictor, predict
 from fastsvm_cli.text.read_rows import read_chunks
 from support.processes import PATIENCE
 
@@ -46,7 +46,7 @@ def ours(folder, data, model, probability=False):
     except FastsvmError as error:
         assert len(str(error).splitlines()) == 1 and str(error).isprintable()
         return None
-    return b"".join(written).decode().split("\n")[:-1] + summary_lines(read.header, run_counts.score)
+    return b"".join(written).decode().split("\n")[:-1] + _native.score_lines(read.header, run_counts.score)
 
 
 def alike(a, b):

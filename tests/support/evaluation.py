@@ -6,6 +6,7 @@ import pytest
 from fastsvm_cli import _native
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.models import parse_model
+from fastsvm_cli.models.base import Model
 from support.oracles import data_text
 
 #: Sizes of models and of data.
@@ -63,3 +64,23 @@ def error_of(text, path="m"):
     message = str(caught.value)
     assert message.startswith(f"{path}:") and message.isprintable() and len(message) < 300, ascii(message)
     return message
+
+
+class _Stopped(Model):
+    """A geometry model that uses only its first points."""
+
+    proves, certified = False, True
+
+    def __init__(self, whole, engine):
+        super().__init__(whole.file, whole.path)
+        self._embedded_scaling, self._engine = whole.embedded_scaling, engine
+
+    @property
+    def native(self):
+        return self._engine
+
+
+def stopped_after(model, steps):
+    """The model with its first `steps` points only, as of predict --steps; None unless ordered by `geometry`."""
+    engine = model.file.stopped_after(steps)
+    return None if engine is None else _Stopped(model, engine)

@@ -21,7 +21,7 @@ def serve(channel):
     del sys.path[0]  # this folder, whose modules would hide others
     for layer in ROOMS:
         package = import_module(f"fastsvm_cli.{layer}")
-        for module in walk_packages(package.__path__, f"{package.__name__}."):
+        for module in walk_packages(getattr(package, "__path__", ()), f"{package.__name__}."):
             import_module(module.name)
     for name in LIBRARIES:
         import_module(name)

@@ -10,7 +10,7 @@ from libsvm.svmutil import svm_load_model
 from fastsvm_cli import _native
 from fastsvm_cli.errors import DataFormatError
 from fastsvm_cli.models import parse_model
-from fastsvm_cli.prediction.pipeline import Predictor, predict
+from fastsvm_cli.prediction import Predictor, predict
 from fastsvm_cli.text.byte_source import Content
 from support.oracles import Machine
 from support.processes import outcome

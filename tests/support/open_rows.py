@@ -9,7 +9,7 @@ from fastsvm_cli.models import load_model
 from fastsvm_cli.text.read_rows import read_chunks
 from support import oracles
 from support.bad_rows import BAD
-from support.evaluation import decide
+from support.evaluation import decide, stopped_after
 
 #: Name -> file of the compiled model, options of predict.
 CASES = {
@@ -84,7 +84,7 @@ def expected_open(models, case, path):
     """Line numbers of the open rows of a file."""
     model = load_model(str(models / CASES[case][0]))
     if case == "steps":
-        model = model.stopped_after(9)
+        model = stopped_after(model, 9)
     found = []
     for chunk in read_chunks(str(path)):
         is_open = undecided_by_radii(case, *decide(model, chunk))

@@ -6,9 +6,8 @@ import stat
 import sys
 import tempfile
 
-from fastsvm_cli import _native, cli
-from fastsvm_cli.prediction import pipeline, resume
-from fastsvm_cli.system import interruption
+from fastsvm_cli import _native, cli, prediction, system
+from fastsvm_cli.commands import resume
 from support.processes import default_signals
 
 ROWS = 400
@@ -33,7 +32,7 @@ def forked(folder, *arguments, prepare=lambda: None, code=0, block=BLOCK, second
             ended = 99
             try:
                 default_signals()
-                interruption.install()
+                system.handle_signals()
                 os.chdir(folder)
                 os.dup2(out.fileno(), 1), os.dup2(err.fileno(), 2)
                 sys.stdout, sys.stderr = open(1, "w", closefd=False), open(2, "w", closefd=False)
@@ -59,13 +58,13 @@ def forked(folder, *arguments, prepare=lambda: None, code=0, block=BLOCK, second
 
 
 def _answer_in_blocks(size):
-    answer_file = pipeline.answer_file
+    answer_file = prediction.answer_file
 
     def answer(prediction, *arguments, **options):
         prediction.block_size = size
         answer_file(prediction, *arguments, **options)
 
-    pipeline.answer_file = answer
+    prediction.answer_file = answer
 
 
 def resumable(path, model):

@@ -5,7 +5,7 @@ import random
 import numpy as np
 from libsvm.svmutil import svm_read_problem
 
-from fastsvm_cli.text.read_rows import read_buffers, read_chunks
+from fastsvm_cli.text.read_rows import read_bytes, read_chunks
 from fastsvm_cli.text.scaling import parse_scaling
 from support.paths import DATA
 from support.processes import outcome
@@ -71,7 +71,7 @@ def contents(chunks):
 
 def read_scaling(path):
     """path: a range file."""
-    return parse_scaling(b"".join(map(bytes, read_buffers(str(path)))), str(path))
+    return parse_scaling(read_bytes(str(path)), str(path))
 
 
 def read_scaled(data, ranges, **options):

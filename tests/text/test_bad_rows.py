@@ -9,8 +9,8 @@ import subprocess
 import pytest
 
 import fastsvm_cli
+from fastsvm_cli._native import MOST_NAMED
 from fastsvm_cli.errors import DataFormatError
-from fastsvm_cli.text.line_blocks import NAMED
 from support import forked
 from support.bad_rows import BAD, PRECOMPUTED, RANGE, SPARSE, TABLE, options_of_reader, spoil
 from support.messages import SKIPPED
@@ -110,7 +110,7 @@ def test_the_good_rows_are_those_of_the_file_without_the_bad_ones(fastsvm, model
     done = fastsvm("predict", "--on-bad-row", "skip", *words, "bad", fast, "out")
     assert (tmp_path / "out").read_text().splitlines() == expected and done.out == whole.out
     named = [line for line in done.err.splitlines() if line.startswith("Warning: ")]
-    assert named == [f"Warning: bad:{number}: {BAD[line]}" for number, line in where[:NAMED]]
+    assert named == [f"Warning: bad:{number}: {BAD[line]}" for number, line in where[:MOST_NAMED]]
     rest = [line for line in done.err.splitlines() if line not in named]
     assert sorted(rest) == sorted(
         [f"Bad rows: {len(where)} of {len(lines) + len(where)} lines, left out.", *whole.err.splitlines()]
@@ -135,7 +135,7 @@ def test_a_file_of_bad_rows_alone_is_read_to_its_end(fastsvm, model, tmp_path, t
         assert (tmp_path / "out").read_text() == expected
         found = json.loads(done.out)
         assert [found[name] for name in ("rows", "bad_rows", "accuracy", "correct")] == [0, lines, None, 0]
-        assert done.err.count("Warning: bad:") == min(lines, NAMED)
+        assert done.err.count("Warning: bad:") == min(lines, MOST_NAMED)
     done = fastsvm("predict", "--on-bad-row", "nan", "-b", 1, "bad", model("two_classes", "exact"))
     assert re.fullmatch(r"labels -?\d+ -?\d+\n" + "(nan nan nan\n){%d}" % lines, done.out)
 
@@ -172,7 +172,7 @@ def test_precomputed_rows_without_their_serials_are_bad_rows(fastsvm, tmp_path, 
         "foo 1:1": SPARSE["foo 1:1"],
     }
     named = [line for line in done.err.splitlines() if line.startswith("Warning: ")]
-    assert named == [f"Warning: bad:{number}: {says[line]}" for number, line in where[:NAMED]]
+    assert named == [f"Warning: bad:{number}: {says[line]}" for number, line in where[:MOST_NAMED]]
     assert f"Bad rows: {len(where)} of {len(where) + 800} lines, each a line of nan." in done.err
     assert fastsvm("predict", "--on-bad-row", "skip", "bad", "model").out.splitlines() == expected
     stop = fastsvm("predict", "bad", "model", code=1).err.splitlines()[-1]

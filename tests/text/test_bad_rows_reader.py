@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fastsvm_cli import _native
+from fastsvm_cli._native import MOST_NAMED
 from fastsvm_cli.models import parse_model
-from fastsvm_cli.text.line_blocks import NAMED
 from fastsvm_cli.text.scaling import parse_scaling
 from support.bad_rows import BAD, PRECOMPUTED, one_by_one, read_around, too_long
 from support.in_process import answered
@@ -43,7 +43,7 @@ def test_every_line_is_a_row_or_a_bad_one_by_itself(tmp_path, data, dense, label
     rows, bad, why = one_by_one(["!" if len(line) > longest else line for line in lines], dense, labelled)
     why = [(number, too_long(longest) if len(lines[number - 1]) > longest else words) for number, words in why]
     options = {"size": size, "dense": dense, "labelled": labelled, "max_line": longest}
-    assert read_around(tmp_path / "data", **options) == (rows, bad, why[:NAMED])
+    assert read_around(tmp_path / "data", **options) == (rows, bad, why[:MOST_NAMED])
     assert all(message.isprintable() for _, message in why)
 
 
@@ -78,7 +78,7 @@ def test_rows_do_not_depend_on_threads_or_chunks(tmp_path, line, bad, share, opt
     for threads, size in ((2, 1 << 20), (5, 1 << 22), (5, 10_000)):
         _native.set_threads(threads)
         found = read_around(tmp_path / "data", size=size, scaling=scaling, **options)
-        assert found == (rows, gaps, why[:NAMED])
+        assert found == (rows, gaps, why[:MOST_NAMED])
         (first, message), *_ = why
         before, _, _ = one_by_one(lines[: first - 1], scaling=scaling and scaling.native, **options)
         stopped = read(tmp_path / "data", size=size, scaling=scaling, **options)
@@ -96,4 +96,4 @@ def test_rows_that_a_model_refuses_are_tried_a_few_times_each(tmp_path, bad):
     expected, bad_rows = [at for at in range(count) if bad(at)], prediction.bad_rows
     assert [at for at, line in enumerate(lines.splitlines()) if line == b"nan"] == expected
     assert prediction.run_counts.rows == count - len(expected) and bad_rows.count == len(expected)
-    assert [line for line, _ in bad_rows.named] == [at + 1 for at in expected[:NAMED]]
+    assert [line for line, _ in bad_rows.named] == [at + 1 for at in expected[:MOST_NAMED]]

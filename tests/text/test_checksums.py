@@ -5,8 +5,8 @@ import subprocess
 
 import pytest
 
+from fastsvm_cli._native import fingerprint
 from fastsvm_cli.models import parse_model
-from fastsvm_cli.text.fingerprint import fingerprint
 from support.bad_rows import NO_BLANKS
 from support.checksums import CHANGED, line_with_checksum, with_checksum
 from support.evaluation import ROWS, error_of

@@ -12,12 +12,10 @@ from hypothesis import strategies as st
 
 from fastsvm_cli import _native
 from fastsvm_cli.errors import DataFormatError, FileError
-from fastsvm_cli.models.embedded_scaling import EmbeddedScaling
-from fastsvm_cli.text.line_blocks import BadRows
 from fastsvm_cli.text.read_rows import read_chunks
-from fastsvm_cli.text.scaling import parse_scaling, with_labels
+from fastsvm_cli.text.scaling import EmbeddedScaling, parse_scaling, with_labels
 from support.bad_rows import RANGE as BAD_ROWS_RANGE
-from support.bad_rows import SCALED
+from support.bad_rows import SCALED, bad_rows_seen
 from support.messages import table, unescaped
 from support.profiles import calm
 from support.reading import bits
@@ -210,7 +208,7 @@ def test_entries_of_rows_that_cannot_be_scaled_are_not_counted(files):
     """bad_rows.py has their messages."""
     for line in SCALED:
         data, range_file = files(data=f"1 1:1\n{line}\n", range=BAD_ROWS_RANGE)
-        around, scaling = BadRows(str(data)), read_scaling(range_file)
+        around, scaling = bad_rows_seen(), read_scaling(range_file)
         good = contents(read_chunks(str(data), scaling=scaling, bad_rows=around))
         assert len(good) == 1 == around.count == scaling.entries.counts[0]
     data, range_file = files(data="1,2,1\n1,1,1e308\n", range="x\n-100 100\n1 0 4\n2 0 1\n")

@@ -113,7 +113,7 @@ def geometry(rng, machine, chunk):
     count = len(model.points)
     for points in sorted({1, 2, 32, 33, count, *rng.integers(1, count + 2, 4).tolist()} & set(range(1, count + 1))):
         yield after(model, chunk, points)
-        yield evaluation.decide(model.stopped_after(points), chunk)
+        yield evaluation.decide(evaluation.stopped_after(model, points), chunk)
 
 
 def any_points(rng, machine, chunk):

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from fastsvm_cli import __version__, _native
+from fastsvm_cli._native import fingerprint
 from fastsvm_cli.bounds import gamma_max, squared_norm_limit
 from fastsvm_cli.comparisons.norms import Mean, ProvenRows, largest, squared_distances
 from fastsvm_cli.console.files import read_scale_file
@@ -19,8 +20,7 @@ from fastsvm_cli.errors import FileError, ModelFormatError
 from fastsvm_cli.methods.approx.grade import ROWS, by_degree
 from fastsvm_cli.models import format_version, looks_like_model, parse_libsvm, parse_model
 from fastsvm_cli.models.base import Model
-from fastsvm_cli.system.platform import name_of
-from fastsvm_cli.text.fingerprint import fingerprint
+from fastsvm_cli.system import name_of
 from fastsvm_cli.text.read_rows import read_bytes, read_chunks, read_start
 
 if TYPE_CHECKING:

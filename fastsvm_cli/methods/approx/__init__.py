@@ -164,7 +164,7 @@ class Approx(Method):
             if options.dask is not None:
                 from fastsvm_cli.cluster.scheduler import connect
                 from fastsvm_cli.methods.approx.certificates import over
-                from fastsvm_cli.system.interruption import raising
+                from fastsvm_cli.system import raising
 
                 stack.enter_context(raising())  # an interrupt cancels tasks and ends workers
                 add_up = over(stack.enter_context(connect(options.dask)))

@@ -6,7 +6,7 @@ scripts/measure_grades.py measures the thresholds.
 from math import sqrt
 
 from fastsvm_cli import _native
-from fastsvm_cli._native import MAX_DEGREE
+from fastsvm_cli._native import MAX_DEGREE, fingerprint
 from fastsvm_cli.bounds import gamma_max
 from fastsvm_cli.comparisons.agreement import LEAST_ROWS, Comparison, agreement, questionable_gain, spread
 from fastsvm_cli.comparisons.norms import Mean, largest, squared_distances
@@ -24,7 +24,6 @@ from fastsvm_cli.methods.method import FEW_TIMES as FEW_TIMES
 from fastsvm_cli.methods.method import require
 from fastsvm_cli.models import parse_model
 from fastsvm_cli.models.base import ExactModel, Model
-from fastsvm_cli.text.fingerprint import fingerprint
 from fastsvm_cli.text.numbers import size_text
 
 #: Limits per expansion.

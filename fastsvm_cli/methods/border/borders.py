@@ -15,6 +15,7 @@ import numpy as np
 
 from fastsvm_cli import _native
 from fastsvm_cli._native import Header, class_pairs
+from fastsvm_cli._native import fingerprint as fingerprint_of_text
 from fastsvm_cli.errors import FileError, ModelFormatError, spelled
 from fastsvm_cli.methods.border.gradients import DensityFunction, MachineFunction
 from fastsvm_cli.methods.border.samples import (
@@ -30,7 +31,6 @@ from fastsvm_cli.methods.feature_space import FeatureSpace, matrix
 from fastsvm_cli.methods.folded_scaling import ScalingToFold, folded_exact, folded_model
 from fastsvm_cli.methods.method import require
 from fastsvm_cli.models.base import ExactModel, Model
-from fastsvm_cli.text.fingerprint import fingerprint as fingerprint_of_text
 
 
 @np.errstate(all="ignore")  # overflows are refused, or give no root

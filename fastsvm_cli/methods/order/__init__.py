@@ -176,29 +176,29 @@ class Order(Method):
 
     def prepare(self, run: Run) -> None:
         """Read the range files, and rows of the trial."""
-        from fastsvm_cli.models.embedded_scaling import check
+        from fastsvm_cli.text.scaling import check_embedding
 
         options: OrderOptions = run.options
         options.rows_scaling  # noqa: B018  # an error in it comes before those in rows
         run.scaling = read_scale_file(options.carry_file, options.y_scale_file)
         if run.scaling is not None and options.own_kernel is None:
-            check(run.scaling, run.exact, options.model_file)
+            check_embedding(run.scaling, run.exact, options.model_file)
         run.read_rows(run.scaling or run.exact.row_scaling(), "measure on")
 
     def compile(self, run: Run, progress: Progress) -> Made:
         """Order the support vectors of a model."""
-        from fastsvm_cli.models.embedded_scaling import check
+        from fastsvm_cli.text.scaling import check_embedding
 
         options: OrderOptions = run.options
         scaling = options.rows_scaling
         if scaling is not None and options.own_kernel is None:  # else the model has no vectors yet
-            check(scaling, run.exact, options.model_file)
+            check_embedding(scaling, run.exact, options.model_file)
         model = _with_own_kernel(run.exact, options, scaling)
         ordered = _ordered(model, run.fingerprint, options, progress, scaling)
         if scaling is not None:
             run.applied.append(scaling)
         if run.scaling is not None and options.own_kernel is not None:  # the ordered model has vectors
-            check(run.scaling, ordered, options.model_file)
+            check_embedding(run.scaling, ordered, options.model_file)
         return Made(ordered)
 
     def reason_against(self, model: "ExactModel") -> "str | None":
@@ -276,7 +276,7 @@ def _linear_model(train_file: str, scaling: "Scaling | None") -> "ExactModel":
 
     from fastsvm_cli.errors import FileError
     from fastsvm_cli.methods.training import libsvm_problem, load_libsvm, train
-    from fastsvm_cli.system.interruption import raising, temporary_folder
+    from fastsvm_cli.system import raising, temporary_folder
     from fastsvm_cli.text.read_rows import read_chunks
 
     load_libsvm()

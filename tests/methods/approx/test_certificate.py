@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.models import parse_model
-from fastsvm_cli.prediction.pipeline import Predictor, predict
+from fastsvm_cli.prediction import Predictor, predict
 from support import oracles
 from support.bordering import two_sided
 from support.evaluation import decide, parse, reference

@@ -7,7 +7,7 @@ import pytest
 
 from fastsvm_cli import _native
 from fastsvm_cli.models import parse_model
-from fastsvm_cli.prediction.pipeline import Fallback
+from fastsvm_cli.prediction import Fallback
 from support import in_process
 from support.bordering import two_sided
 from support.evaluation import decide, parse, reference

@@ -5,7 +5,7 @@ import pytest
 
 from fastsvm_cli.methods.approx.expansion import compile_maclaurin
 from fastsvm_cli.models import load_model, parse_model
-from fastsvm_cli.prediction.pipeline import Fallback
+from fastsvm_cli.prediction import Fallback
 from fastsvm_cli.text.read_rows import read_chunks
 from support.evaluation import decide, reference
 from support.hostile import uncovered

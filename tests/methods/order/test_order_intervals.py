@@ -11,7 +11,7 @@ from fastsvm_cli._native import TriangleFile
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.models.base import Model
 from support import oracles
-from support.evaluation import decide, parse
+from support.evaluation import decide, parse, stopped_after
 from support.hostile import uncovered
 from support.in_process import mirrored
 from support.oracles import Machine, random_machine, random_rows
@@ -284,7 +284,7 @@ def test_rows_left_open_are_counted_in_full_and_by_reference_once_more(method):
 
 def stopped_lines(model, rows, k):
     """Labels, values, radii and odds that are printed; counts."""
-    written, run_counts = lines(model.stopped_after(k), rows, values=True)
+    written, run_counts = lines(stopped_after(model, k), rows, values=True)
     words = [line.split() for line in written]
     numbers = np.array([row[1:] for row in words], float)
     return [row[0] for row in words], *np.split(numbers, 3, axis=1), run_counts
@@ -301,7 +301,7 @@ def test_stopped_rows_print_value_radius_and_the_odds_of_eq_32(svm_type, classes
         rows = [*random_rows(rng, 20, [1, 2, 3, 4]), *machine.vectors[:3]]
         model, k = order(machine, "geometry"), int(rng.integers(1, 25))
         labels, value, radius, odds, run_counts = stopped_lines(model, rows, k)
-        expected, exact_radius = decide(model.stopped_after(k), parse(rows))
+        expected, exact_radius = decide(stopped_after(model, k), parse(rows))
         np.testing.assert_array_equal((value, exact_radius), (expected, after(model, parse(rows), k)[1]))
         assert np.all(radius >= exact_radius) and np.all(radius <= 1.02 * exact_radius)  # three digits, rounded up
         for v, r, printed_r, p in zip(value.ravel(), exact_radius.ravel(), radius.ravel(), odds.ravel()):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from fastsvm_cli.methods.reduce.reduction import refit
-from fastsvm_cli.prediction.pipeline import Fallback
+from fastsvm_cli.prediction import Fallback
 from support.evaluation import parse, values
 from support.in_process import Libsvm
 from support.oracles import data_text, random_rows

@@ -1,13 +1,70 @@
-"""The attempts of ``compile(..., "auto")``."""
+"""``compile(..., "auto")``: the choice among all methods, by rows, and its attempts."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from fastsvm_cli import _native
+from fastsvm_cli.errors import in_python, warn
+from fastsvm_cli.estimators.predictor import FastSVM
+from fastsvm_cli.models.base import Model
 from fastsvm_cli.text.numbers import digits, percent
 
 if TYPE_CHECKING:
     from fastsvm_cli.benchmarks.chooser import Choice, Entrant
+    from fastsvm_cli.comparisons.budget import Budget
+    from fastsvm_cli.methods.method import SourceModel
+
+
+class ArrayRows:
+    """Rows of X, as every model gets them from `FastSVM.predict`.
+
+    fast_of: makes a FastSVM of a model, and whether undecided rows are the exact model's. chunks: turns rows into the
+    core's chunks.
+    """
+
+    reading = 0.0  # part of every prediction
+
+    def __init__(
+        self, X: Any, fast_of: "Callable[[Model, bool], FastSVM]", chunks: "Callable[[Any], list[_native.Chunk]]"
+    ):
+        self._X, self._fast_of, self._chunks = X.tocsr() if hasattr(X, "tocsr") else X, fast_of, chunks
+        self.count = X.shape[0] if hasattr(X, "shape") else len(X)
+        self._last: tuple[Model, bool, FastSVM] | None = None
+
+    def sample(self, numbers: "list[int]") -> "ArrayRows":
+        """Return these rows."""
+        return ArrayRows(self._some(numbers), self._fast_of, self._chunks)
+
+    def chunk(self) -> _native.Chunk:
+        """Return all rows."""
+        return _native.Chunk.concatenate(self._chunks(self._X))
+
+    def answers(self, model: Model, exact: bool, numbers: "list[int] | None" = None) -> np.ndarray:
+        """Return labels, or the values of a regression."""
+        return np.asarray(self._fast(model, exact).predict(self._X if numbers is None else self._some(numbers)))
+
+    def predict(self, model: Model, exact: bool) -> None:
+        """Predict all rows."""
+        self._fast(model, exact).predict(self._X)
+
+    def proven(self, model: Model) -> int:
+        """Count the proven rows."""
+        return 0 if model.header.regression else int(np.sum(self._fast(model, False).proven(self._X)))
+
+    def _fast(self, model: Model, exact: bool) -> FastSVM:
+        if self._last is None or self._last[0] is not model or self._last[1] != exact:
+            self._last = model, exact, self._fast_of(model, exact)
+        return self._last[2]
+
+    def _some(self, numbers: "list[int]") -> Any:
+        if hasattr(self._X, "iloc"):
+            return self._X.iloc[numbers]
+        return self._X[numbers] if hasattr(self._X, "shape") else [self._X[at] for at in numbers]
+
 
 _HEADS = ("model", "times exact", "differ", "at most", "class", "compile", "")
 
@@ -105,3 +162,41 @@ def _cells(row: "dict[str, Any]") -> "tuple[str, ...]":
     speed = "" if row["times_exact"] is None else digits(row["times_exact"], 3)
     seconds = "" if row["compile_seconds"] is None else f"{row['compile_seconds']:.2g} s"
     return (row["name"], speed, *shares, seconds, row["why"] or "")
+
+
+def choose(
+    source: "SourceModel",
+    rows: ArrayRows,
+    budget: "Budget",
+    on_progress: "Callable[..., None]",
+    *,
+    max_size: float,
+    time_limit: float,
+) -> "tuple[Entrant, Attempts]":
+    """Try all methods on rows; return the model to take, and the attempts. Warns of what the model's method warns of.
+
+    budget: of changed labels. max_size: of a model, in MB. time_limit: in seconds of processor time.
+    """
+    from fastsvm_cli.benchmarks.chooser import Choice
+
+    with in_python(), _one_blas_thread():
+        limits: dict[str, Any] = {"time_limit": time_limit, "max_bytes": max_size * 1e6}
+        choice = Choice(source, rows, budget, **limits, on_progress=on_progress).run()
+        attempts = Attempts(choice)
+    if choice.interrupted is not None:
+        raise choice.interrupted
+    if choice.picked.warning is not None:
+        warn(f'method="auto": {choice.picked.warning}')
+    return choice.picked, attempts
+
+
+@contextmanager
+def _one_blas_thread() -> "Iterator[None]":
+    # More threads make compilations slower, on a busy machine thirty times (commands/__init__.py).
+    try:
+        from threadpoolctl import threadpool_limits
+    except ImportError:
+        yield
+        return
+    with threadpool_limits(1, "blas"):
+        yield

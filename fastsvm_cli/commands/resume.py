@@ -8,8 +8,8 @@ from typing import Any
 
 from fastsvm_cli import _native
 from fastsvm_cli.errors import DataFormatError, FileError
-from fastsvm_cli.system.interruption import raising
-from fastsvm_cli.text.line_blocks import still_hold
+from fastsvm_cli.prediction import still_hold
+from fastsvm_cli.system import raising
 
 #: Minimum seconds between checkpoints, and largest share of time for them.
 SECONDS = 5.0
@@ -290,19 +290,13 @@ def _sum(file: int, size: int) -> str:
 
 
 def _mode(target: str) -> "int | None":
-    """Return the file's mode, or None. Raises OSError if it cannot be replaced."""
-    from errno import EACCES, EISDIR, ENOENT
+    """Return the file's mode, or None. Raises PermissionError; other reasons not to write it are found before a run."""
+    from errno import EACCES
 
-    if not target:
-        raise FileNotFoundError(ENOENT, os.strerror(ENOENT))
     try:
         mode = os.stat(target).st_mode
     except FileNotFoundError:
-        if target.endswith("/"):
-            raise IsADirectoryError(EISDIR, os.strerror(EISDIR)) from None
         return None
-    if stat.S_ISDIR(mode):
-        raise IsADirectoryError(EISDIR, os.strerror(EISDIR))
     if not os.access(target, os.W_OK):
         raise PermissionError(EACCES, os.strerror(EACCES))
     return stat.S_IMODE(mode)

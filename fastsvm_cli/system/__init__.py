@@ -1,1 +1,0 @@
-"""The process: standard streams, signals, differences between systems."""
