@@ -49,8 +49,8 @@ struct Request {
     void check() const;
 };
 
-// An option: its name in Python, its spellings, and the member that holds its value. lines: whether output lines depend on
-// the value or, of a file, on whether it is given.
+// An option: its name in Python, its spellings, and the member that holds its value. lines: whether output lines depend
+// on the value or, of a file, on whether it is given.
 struct PredictOption {
     enum Kind { flag, zero_or_one, number, count, whole, share, text, bad_row, character, megabytes };
     const char* name;
