@@ -477,14 +477,6 @@ void bind_answers(nb::module_& m) {
         "Predict labels or regression values, with `probability` also probabilities, as svm-predict does. Raises "
         "ValueError for probabilities of labels alone.");
     m.def(
-        "unknown_labels",
-        [](const Task& task, const Chunk& chunk) {
-            const UnknownLabels found = unknown_labels(task, *chunk.rows);
-            return nb::make_tuple(found.rows, found.zeros);
-        },
-        "task"_a, "chunk"_a, nb::sig("def unknown_labels(task: Task, chunk: Chunk) -> tuple[int, int]"),
-        "Number of rows whose label the model does not have, and number of these with label 0.");
-    m.def(
         "undecided_rows",
         [](const Task& task, const Decisions& decisions, bool probability, double tolerance) {
             if (!decisions.with_radius) throw nb::value_error("decisions without radii decide no row");
