@@ -41,11 +41,10 @@ Density::Density(std::vector<std::int64_t> nr_sv, double weight, const Rows& row
         for (std::size_t j = 0; j < nr_sv_.size(); ++j)
             sound = sound && nr_sv_[i] > 0 && (i == j || weight < static_cast<double>(nr_sv_[i] + nr_sv_[j]));
     if (!sound || total != rows.rows) throw std::invalid_argument("wrong numbers of rows, or a weight beyond them");
-    const std::int64_t d = features_.size();
-    blocks_.assign(static_cast<std::size_t>(panels_ * d * panel), 0.0);
+    blocks_.assign(rows.rows, features_.size());
     for (std::int64_t r = 0; r < rows.rows; ++r)
         for (std::int64_t e = rows.begin(r); e < rows.end(r); ++e)
-            blocks_[(r / panel * d + features_.column(rows.indices[e])) * panel + r % panel] = rows.values[e];
+            *blocks_.at(r, features_.column(rows.indices[e])) = rows.values[e];
 }
 
 namespace {
@@ -124,7 +123,7 @@ void Density::decision_values(const Rows& rows, Decisions& out) const {
                     outside += rows.values[e] * rows.values[e];
             }
             for (std::int64_t s = 0; s < panels_; ++s)
-                loops().panel_distances(blocks_.data() + s * d * panel, d, scratch.z.data(), outside,
+                loops().panel_distances(blocks_.at(s * panel, 0), d, scratch.z.data(), outside,
                                         scratch.squares.data() + s * panel);
             double* value = out.value.data() + r * n_pairs;
             std::int64_t first = 0;
@@ -205,11 +204,11 @@ struct Border::Scratch {
 Border::~Border() = default;
 
 void Border::add_pair(double level, std::int64_t n, const double* rows) {
-    const std::int64_t d = features_.size(), panels = groups(n, panel);
+    const std::int64_t d = features_.size();
     Pair pair{level, n, {}, {}, {}, {}, {}};
     pair.center.assign(static_cast<std::size_t>(d), 0.0);
-    pair.blocks.assign(static_cast<std::size_t>(panels * d * panel), 0.0);
-    pair.half_norm.assign(static_cast<std::size_t>(panels * panel), std::numeric_limits<double>::infinity());
+    pair.blocks.assign(n, d);
+    pair.half_norm.assign(static_cast<std::size_t>(whole(n, panel)), std::numeric_limits<double>::infinity());
     pair.normals.resize(static_cast<std::size_t>(n * d));
     pair.offset.resize(static_cast<std::size_t>(n));
     for (std::int64_t i = 0; i < n; ++i)
@@ -219,7 +218,7 @@ void Border::add_pair(double level, std::int64_t n, const double* rows) {
         double half_norm = 0, product = 0;
         for (std::int64_t j = 0; j < d; ++j) {
             const double point = b[j], normal = b[d + j], moved = point - pair.center[j];
-            pair.blocks[(i / panel * d + j) * panel + i % panel] = moved;
+            *pair.blocks.at(i, j) = moved;
             pair.normals[i * d + j] = normal;
             half_norm += moved * (0.5 * moved + pair.center[j]);
             product += normal * point;
@@ -239,7 +238,7 @@ double Border::plane(const Pair& pair, std::int64_t sample, const Columns& row) 
 
 double Border::squared_distance(const Pair& pair, std::int64_t sample, const std::vector<double>& z) const {
     const std::int64_t d = features_.size();
-    const double* const b = pair.blocks.data() + sample / panel * d * panel + sample % panel;
+    const double* const b = pair.blocks.at(sample, 0);
     double sum = 0;
     for (std::int64_t j = 0; j < d; ++j) {
         const double difference = (z[j] - pair.center[j]) - b[j * panel];
@@ -281,7 +280,7 @@ double Border::value(const Pair& pair, const Columns& row, double outside, Scrat
     std::int64_t nearest = 0;
     double dots[panel];
     for (std::int64_t from = 0; from < pair.n; from += panel) {
-        loops().panel_dots(pair.blocks.data() + from * d, row.count(), row.column.data(), row.value.data(), dots);
+        loops().panel_dots(pair.blocks.at(from, 0), row.count(), row.column.data(), row.value.data(), dots);
         const double* const half_norm = pair.half_norm.data() + from;
         double low = std::numeric_limits<double>::infinity();
         for (int s = 0; s < panel; ++s) {

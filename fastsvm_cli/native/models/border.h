@@ -7,6 +7,7 @@
 
 #include "answers/predictions.h"
 #include "engine/model.h"
+#include "simd/aligned.h"
 #include "simd/parallel.h"
 #include "text/rows.h"
 
@@ -35,7 +36,7 @@ private:
     double weight_;
     Features features_;
     std::int64_t panels_;
-    std::vector<double> blocks_;  // (panels, d, panel)
+    PanelMatrix<double> blocks_;  // (rows, d)
     Pool<Scratch> scratches_;
 };
 
@@ -96,7 +97,7 @@ private:
         std::int64_t n;
         // (d): m, the points' mean; distances about it keep their digits.
         std::vector<double> center;
-        std::vector<double> blocks;     // (panels, d, panel): b - m
+        PanelMatrix<double> blocks;     // (n, d): b - m
         std::vector<double> half_norm;  // (panels * panel): |b - m|^2 / 2 + m.(b - m), infinite in the padding
         std::vector<double> normals;    // (n, d)
         std::vector<double> offset;     // (n): level - n.b

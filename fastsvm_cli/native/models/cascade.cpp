@@ -34,12 +34,6 @@ private:
     const int before_;
 };
 
-std::vector<std::int64_t> in_panels(std::int64_t n) {
-    std::vector<std::int64_t> order(static_cast<std::size_t>(whole(n, panel)), -1);
-    std::iota(order.begin(), order.begin() + n, std::int64_t{0});
-    return order;
-}
-
 }  // namespace
 
 struct Cascade::Block {
@@ -81,7 +75,7 @@ Cascade::Cascade(const SvmModel& exact, const std::vector<std::int64_t>& chosen,
     SvmModel vectors = exact;
     vectors.vectors = std::make_shared<const Rows>(select_rows(*exact.vectors, chosen));
     if (!SingleTiles::holds(vectors)) throw std::invalid_argument("kernel values of another kernel than RBF");
-    const std::vector<std::int64_t> order = in_panels(static_cast<std::int64_t>(chosen.size()));
+    const std::vector<std::int64_t> order = in_order(static_cast<std::int64_t>(chosen.size()));
     stride_ += static_cast<std::int64_t>(order.size());
     tiles_ = std::make_unique<const SingleTiles>(vectors, order);
 }

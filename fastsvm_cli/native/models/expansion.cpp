@@ -335,9 +335,9 @@ class DenseParts : public PairParts {
 public:
     DenseParts(const DegreeNorms& of, std::int64_t d, const double* x)
         : PairParts(of, norms_of_rows(of.n, d, x).data()), d_(d), x_(x) {
-        blocks_.assign(static_cast<std::size_t>(weights_.panels * d * panel), 0.0);
+        blocks_.assign(of.n, d);
         for (std::int64_t i = 0; i < of.n; ++i)
-            for (std::int64_t j = 0; j < d; ++j) blocks_[(i / panel * d + j) * panel + i % panel] = x[i * d + j];
+            for (std::int64_t j = 0; j < d; ++j) *blocks_.at(i, j) = x[i * d + j];
         cut(static_cast<double>(d), together * panel);
     }
 
@@ -350,7 +350,7 @@ private:
             for (std::int64_t i = own * panel; i < last; i += together) {
                 const double* rows[together];
                 for (int r = 0; r < together; ++r) rows[r] = x_ + std::min(i + r, last - 1) * d_;
-                loops().tile_dots(together, panel, d_, blocks_.data() + other * panel * d_, rows, 1, dots.data());
+                loops().tile_dots(together, panel, d_, blocks_.at(other * panel, 0), rows, 1, dots.data());
                 for (int r = 0; r < together && i + r < last; ++r)
                     sums.add(i + r, other * panel, panel, dots.data() + r * panel);
             }
@@ -358,7 +358,7 @@ private:
 
     std::int64_t d_;
     const double* x_;
-    Aligned<double> blocks_;  // (panels, d, panel)
+    PanelMatrix<double> blocks_;  // (n, d)
 };
 
 class SparseParts : public PairParts {

@@ -95,8 +95,6 @@ double ExpansionBounds::radius(const Certificate& certificate, const double* nor
            std::fabs(term) * (seen.exponent_error * 1.01 + 4 * unit);
 }
 
-namespace {}  // namespace
-
 Polynomial::Polynomial(const double* tensors, int degree, const Center& center, bool single, double gamma)
     : d_(static_cast<std::int64_t>(center.m.size())), degree_(degree) {
     const std::int64_t d = d_;
