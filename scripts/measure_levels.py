@@ -136,10 +136,12 @@ def several(features: int, reference: bool) -> Point:
     rows = _native.Chunk.from_csr(coef, vectors.indptr, vectors.indices, vectors.values)
     share = VECTORS // CLASSES
     sizes = [share] * (CLASSES - 1) + [VECTORS - share * (CLASSES - 1)]
-    kernel = _native.Kernel("rbf", 1 / features)
-    exact = _native.Exact(_native.SvmModel(kernel, False, sizes, [0.0] * pairs, rows))
+    header = model.header.changed(
+        nr_class=CLASSES, rho=[0.0] * pairs, label=list(range(CLASSES)), nr_sv=sizes, gamma=1 / features
+    )
+    made = _native.LibsvmFile(header, rows)
     values = _native.Decisions(pairs)
-    evaluate = exact.reference_sums if reference else exact.fast_values
+    evaluate = made.model().reference_values if reference else made.evaluator.fast_values
     return Point(lambda: evaluate(chunk, values), features)
 
 
