@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Measure a kernel evaluation of an exact model on every level, and the processor's peak.
+"""Measure a kernel evaluation of an exact model on every level, and numpy's product of two matrices.
 
     scripts/measure_exact.py [--rows DATA] [--seconds S] [MODEL ...]
 
 Without models: random RBF kernels of 4,096 support vectors. With models: those, on the rows of DATA or their own
 support vectors. One thread, in memory, processor time, the least of the runs in S seconds.
 
-Prints nanoseconds per kernel evaluation, GFlop/s (two operations per feature), and their share of the peak, numpy's
-product of two matrices. `labels`: all levels, with each level's share of rows. `double`: for --values and -b 1.
+Prints nanoseconds per kernel evaluation, GFlop/s (two operations per feature), and their share of the speed of
+numpy's product. `labels`: all levels, with each level's share of rows. `double`: for --values and -b 1.
 `matrix`: kernel values with 100 rows. `sums`: its product with a column. `reference`: LIBSVM's own sums.
 FASTSVM_INSTRUCTIONS selects the instruction set.
 """
@@ -42,7 +42,7 @@ def main() -> None:
     _native.set_threads(1)
     peaks = {single: peak(single, args.seconds) for single in (True, False)}
     print(
-        f"{_native.instruction_set()}: peak {peaks[True]:.0f} GFlop/s in single precision, {peaks[False]:.0f} in double"
+        f"{_native.instruction_set()}: numpy {peaks[True]:.0f} GFlop/s in single precision, {peaks[False]:.0f} double"
     )
     if not args.models:
         for total, features in SHAPES:
@@ -122,7 +122,7 @@ def measure(name: str, model: ExactModel, chunk: _native.Chunk, peaks: "dict[boo
         taken, _ = least(run, seconds)
         each = 1e9 * taken / max(rows * model.header.total_sv, 1)
         speed = 2 * features / each
-        share = f"{100 * speed / peaks[single]:5.1f} % of the peak"
+        share = f"{100 * speed / peaks[single]:5.1f} % of numpy's"
         print(f"  {level:10s} {each:8.3f} ns {speed:8.1f} GFlop/s {share}{note}")
 
     values = _native.Decisions(model.pairs)
