@@ -4,8 +4,9 @@
     scripts/measure_levels.py [--seconds S]
 
 Prints rows of fastsvm_cli/native/exact/escalation.cpp for every instruction set of the machine, or for
-FASTSVM_INSTRUCTIONS: nanoseconds of a kernel value on each level, a constant and a cost per product, from two random
-models each. One thread, in memory, processor time, the least of the runs in S seconds.
+FASTSVM_INSTRUCTIONS: nanoseconds of a kernel value on each level, a constant and a cost per product (for the proof of
+coupled probabilities: per class), from two random models each. One thread, in memory, processor time, the least of the
+runs in S seconds.
 """
 
 import argparse
@@ -30,14 +31,17 @@ GRIDS = [(2, 0.2), (200, 0.8)]
 GRID_COSTS = {16: "codes", 32: "bits", 4: "bytes", 2: "halves"}
 #: Entries of rows, for the panels; shares of non-zero features, for the lists.
 ENTRIES, SHARES = (4, 48), (0.01, 0.06)
-ORDER = ["single", "codes", "bits", "bytes", "halves", "tiles", "entries", "lists"]
+ORDER = ["single", "codes", "bits", "bytes", "halves", "tiles", "entries", "lists", "several", "reference", "proof"]
+#: Classes of `several`, and of `proof`.
+CLASSES, PROVEN = 6, (6, 26)
 
 
 class Point:
-    """Kernel values of `products` each, of all rows with all vectors."""
+    """`evaluations` kernel values of `products` each."""
 
-    def __init__(self, run: "Callable[[], object]", products: float):
+    def __init__(self, run: "Callable[[], object]", products: float, evaluations: int = VECTORS * ROWS):
         self.run, self.products, self.best, self.total = run, products, float("inf"), 0.0
+        self.evaluations = evaluations
 
     def take(self) -> None:
         start = process_time()
@@ -47,7 +51,7 @@ class Point:
 
     @property
     def each(self) -> float:
-        return 1e9 * self.best / (VECTORS * ROWS)
+        return 1e9 * self.best / self.evaluations
 
 
 def main() -> None:
@@ -75,6 +79,9 @@ def measured(seconds: float) -> "dict[str, tuple[float, float]]":
         "tiles": [double(d, d, 1.0) for d in FEATURES],
         "entries": [double(FEATURES[1], entries, 1.0) for entries in ENTRIES],
         "lists": [double(SPARSE, None, share) for share in SHARES],
+        "several": [several(d, False) for d in FEATURES],
+        "reference": [several(d, True) for d in FEATURES],
+        "proof": [proof(classes) for classes in PROVEN],
     }
     for levels, share in GRIDS:
         found = [on_grid(d, levels, share) for d in FEATURES]
@@ -120,6 +127,34 @@ def double(features: int, entries: "int | None", share: float) -> Point:
     model, chunk = two_classes(vectors, rows, 1 / (features * share))
     values = _native.Decisions(1)
     return Point(lambda: model.evaluator.fast_values(chunk, values), products)
+
+
+def several(features: int, reference: bool) -> Point:
+    model, chunk = two_classes(*(made_up(n, features) for n in (VECTORS, ROWS)), 1 / features)
+    vectors, pairs = model.vectors, CLASSES * (CLASSES - 1) // 2
+    coef = np.random.default_rng(1).random((VECTORS, CLASSES - 1))
+    rows = _native.Chunk.from_csr(coef, vectors.indptr, vectors.indices, vectors.values)
+    share = VECTORS // CLASSES
+    sizes = [share] * (CLASSES - 1) + [VECTORS - share * (CLASSES - 1)]
+    header = model.header.changed(
+        nr_class=CLASSES, rho=[0.0] * pairs, label=list(range(CLASSES)), nr_sv=sizes, gamma=1 / features
+    )
+    made = _native.LibsvmFile(header, rows)
+    values = _native.Decisions(pairs)
+    evaluate = made.model().reference_values if reference else made.evaluator.fast_values
+    return Point(lambda: evaluate(chunk, values), features)
+
+
+def proof(classes: int) -> Point:
+    """Return a point of the proof that probabilities are svm-predict's."""
+    rng = np.random.default_rng(classes)
+    pairs = classes * (classes - 1) // 2
+    task = _native.Task(0, list(range(classes)), [-2.0] * pairs, [0.0] * pairs, [])
+    decisions = _native.Decisions(pairs, True)
+    decisions.resize(ROWS)
+    np.asarray(decisions.value)[:] = rng.standard_normal((ROWS, pairs))
+    np.asarray(decisions.radius)[:] = 1e-12
+    return Point(lambda: _native.undecided_rows(task, decisions, True), classes, classes * ROWS)
 
 
 def made_up(n: int, features: int, share: float = 1.0) -> np.ndarray:

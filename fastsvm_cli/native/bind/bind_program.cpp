@@ -101,7 +101,7 @@ template <class R, class Visit> bool with_member(R& request, const std::string& 
 
 void bind_request(nb::module_& m) {
     nb::class_<Request>(m, "Request",
-                        "Options and files of predict, by their names in commands/predict/options.py. given: names of "
+                        "Options and files of predict, by their names in commands/predict.py. given: names of "
                         "the options that the user gave.")
         .def("__init__",
              [](Request* self, const nb::kwargs& values) {

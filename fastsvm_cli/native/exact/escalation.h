@@ -31,6 +31,11 @@ struct LevelCosts {
     // Double precision, a product per feature in register tiles; per entry of a row alone with the panels; per shared
     // entry in column lists.
     LevelCost tiles, entries, lists;
+    // For several classes and the values of all pairs: double precision, a product per feature in register tiles; the
+    // reference sum, a product per feature of full rows.
+    LevelCost several, reference;
+    // Proof of coupled probabilities, per class: a product per class.
+    LevelCost proof;
 };
 
 // The costs with the chosen instruction set, from a table of measurements (scripts/measure_levels.py).

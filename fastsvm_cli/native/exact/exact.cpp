@@ -26,13 +26,19 @@ constexpr double folded_max = 4e6;
 
 constexpr std::int64_t odds_trial_rows = 16;
 
-// Of one pair: whether each class has coefficients of one sign.
 bool of_one_sign_by_class(const SvmModel& model) {
+    const std::int64_t columns = model.vectors->leading_count;
     const double* coef = model.vectors->leading.data();
     for (std::int64_t n : model.nr_sv) {
-        const auto [least, most] = std::minmax_element(coef, coef + n);
-        if (n && *least < 0 && *most > 0) return false;
-        coef += n;
+        for (std::int64_t j = 0; j < columns; ++j) {
+            bool above = false, below = false;
+            for (std::int64_t i = 0; i < n; ++i) {
+                above |= coef[i * columns + j] > 0;
+                below |= coef[i * columns + j] < 0;
+            }
+            if (above && below) return false;
+        }
+        coef += n * columns;
     }
     return true;
 }
@@ -86,7 +92,7 @@ void Exact::place_vectors() {
     std::int64_t i = 0;
     for (std::size_t c = 0; c < model_.nr_sv.size(); ++c)
         for (std::int64_t k = 0; k < model_.nr_sv[c]; ++k) order_[class_start_[c] + k] = i++;
-    sized_ = model_.pairs() == 1 && of_one_sign_by_class(model_);
+    one_signed_ = model_.pairs() >= 1 && of_one_sign_by_class(model_);
     in_panels_ = dense(sv, features_.size()) || model_.kernel.by_differences() || model_.kernel.normalized();
 }
 
@@ -125,13 +131,13 @@ template <class Visit> void Exact::for_each_run(std::int64_t from, std::int64_t 
 }
 
 void Exact::accumulate(std::int64_t from, std::int64_t to, const double* kernel_values, double* value,
-                       RowSize* size) const {
+                       RowSize* sizes) const {
     const double* const coef = layout().coef.data();
     for_each_run(from, to, [&](std::int64_t c, std::int64_t first, std::int64_t last) {
         for_each_pair(model_, c, [&](std::int64_t pair, std::int64_t column) {
             const double sum =
                 loops().dot(last - first, coef + column * padded_ + first, kernel_values + (first - from));
-            if (size) size->add(last - first, value[pair], sum);
+            if (sizes) sizes[pair].add(last - first, value[pair], sum);
             value[pair] += sum;
         });
     });
@@ -155,10 +161,12 @@ void Exact::take_rows(const Rows& rows, const std::int64_t* which, std::int64_t 
     for (std::int64_t r = 0; r < n; ++r) block.columns[r].take(features_, rows, which[r]);
 }
 
-void Exact::evaluate(const Rows& rows, const std::int64_t* which, std::int64_t n, Block& block, double* value) const {
+void Exact::evaluate(const Rows& rows, const std::int64_t* which, std::int64_t n, bool sized, Block& block,
+                     double* value) const {
     const std::int64_t pairs = model_.pairs();
     std::fill_n(value, n * pairs, 0.0);
-    block.sizes.assign(static_cast<std::size_t>(sized_ ? n : 0), RowSize{});
+    block.sizes.assign(static_cast<std::size_t>(sized ? n * pairs : 0), RowSize{});
+    const auto sizes = [&](std::int64_t r) { return sized ? block.sizes.data() + r * pairs : nullptr; };
     take_rows(rows, which, n, block);
     if (in_panels_) {
         const Panels& panels = *layout().panels;
@@ -173,11 +181,11 @@ void Exact::evaluate(const Rows& rows, const std::int64_t* which, std::int64_t n
             } else {
                 panels.row_panel_kernel_values(block.rows, from, to, block.kernel_values.data(), tile);
                 for (std::int64_t r : block.rows.in_row_panels)
-                    accumulate(from, to, block.kernel_values.data() + r * tile, value + r * pairs, block.size_of(r));
+                    accumulate(from, to, block.kernel_values.data() + r * tile, value + r * pairs, sizes(r));
             }
             for (std::int64_t r : block.rows.by_entry) {
                 panels.kernel_values(block.rows.rows[r], from, to, block.kernel_values.data(), block.scratch);
-                accumulate(from, to, block.kernel_values.data(), value + r * pairs, block.size_of(r));
+                accumulate(from, to, block.kernel_values.data(), value + r * pairs, sizes(r));
             }
         }
         return;
@@ -192,7 +200,7 @@ void Exact::evaluate(const Rows& rows, const std::int64_t* which, std::int64_t n
     block.kernel_values.resize(static_cast<std::size_t>(padded_));
     for (std::int64_t r = 0; r < n; ++r) {
         layout().lists->kernel_values(block.columns[r], rows.squared_norms[which[r]], block.kernel_values.data());
-        accumulate(0, padded_, block.kernel_values.data(), value + r * pairs, block.size_of(r));
+        accumulate(0, padded_, block.kernel_values.data(), value + r * pairs, sizes(r));
     }
 }
 
@@ -216,32 +224,47 @@ void Exact::reference(const Rows& rows, const std::int64_t* which, std::int64_t 
     reference_terms(model_, values, class_start_.data(), value);
 }
 
-double Exact::least_radius(std::int64_t pair, const Rounding::Row& rounding, double value, const RowSize* size) const {
+double Exact::least_radius(std::int64_t pair, const Rounding::Row& rounding, double value, const RowSize* sizes) const {
     const double radius = rounding_->radius(pair, rounding, value);
-    return size ? std::min(radius, rounding_->radius_by_size(pair, rounding, value, *size)) : radius;
+    return sizes ? std::min(radius, rounding_->radius_by_size(pair, rounding, value, sizes[pair])) : radius;
 }
 
 void Exact::fast_values(const Rows& rows, Decisions& out) const {
     out.resize(rows.rows);
     const std::int64_t pairs = model_.pairs();
     const std::int64_t grain = rows_per_block(rows.rows);
+    const bool sized = one_signed_ && pairs == 1;
     parallel_for(rows.rows, grain, [&](std::int64_t first, std::int64_t last) {
         const auto leased = this->block();
         Block& block = *leased;
         for (; first < last; first += grain) {
             const std::int64_t stop = std::min(last, first + grain);
             double* value = out.value.data() + first * pairs;
-            evaluate(rows, block.numbers(first, stop), stop - first, block, value);
+            evaluate(rows, block.numbers(first, stop), stop - first, sized, block, value);
             for (std::int64_t r = first; r < stop; ++r) {
                 const Rounding::Row rounding = rounding_->row(rows, r, false);
                 for (std::int64_t p = 0; p < pairs; ++p, ++value) {
                     *value -= model_.rho[p];
                     if (out.with_radius)
-                        out.radius[r * pairs + p] = least_radius(p, rounding, *value, block.size_of(r - first));
+                        out.radius[r * pairs + p] = least_radius(p, rounding, *value, block.sizes_of(r - first, pairs));
                 }
             }
         }
     });
+}
+
+// Whether probabilities print as svm-predict's. value: less rho.
+bool Exact::prints_alike(Coupling& coupling, const Rounding::Row& rounding, const double* value, const RowSize* sizes,
+                         std::vector<double>& radii) const {
+    const std::int64_t pairs = model_.pairs();
+    radii.resize(static_cast<std::size_t>(pairs));
+    // Radii by size cost a logarithm per pair; few rows of many pairs need them.
+    const auto decided = [&](const RowSize* known) {
+        for (std::int64_t p = 0; p < pairs; ++p)
+            radii[static_cast<std::size_t>(p)] = least_radius(p, rounding, value[p], known);
+        return coupling.decided(value, radii.data());
+    };
+    return (pairs > 1 && decided(nullptr)) || ((pairs == 1 || sizes) && decided(sizes));
 }
 
 std::int64_t Exact::without_serials(const Rows& rows) const {
@@ -257,27 +280,47 @@ std::int64_t Exact::without_serials(const Rows& rows) const {
     return -1;
 }
 
+// Share of the reference sum's time that level 3 and a proof save on probabilities; half if the table lacks the costs.
+double Exact::share_saved_by_double() const {
+    const double n = static_cast<double>(model_.total_sv()), d = static_cast<double>(features_.size());
+    const double entries = static_cast<double>(model_.vectors->indices.size());
+    if (model_.pairs() == 1 || !in_panels_ || model_.kernel.by_differences() ||
+        !in_tiles(entries / n, features_.size()))
+        return 0.5;
+    const LevelCosts& costs = level_costs();
+    const double classes = static_cast<double>(model_.classes());
+    return 1 - (n * costs.several.of(d) + classes * costs.proof.of(classes)) / (n * costs.reference.of(d));
+}
+
 bool Exact::odds_at_once(const Odds& odds) const {
-    if (model_.kernel.type == KernelType::precomputed) return true;
-    // With several classes, level 3 and a proof take as long as the reference sum, unless vectors are sparse or folded.
-    if (model_.pairs() > 1) return in_panels_;
     std::call_once(odds_tried_, [&] {
         const Rows& sv = *model_.vectors;
+        const double saved = share_saved_by_double();
+        if (model_.kernel.type == KernelType::precomputed || !(saved > 0)) {
+            odds_at_once_ = true;
+            return;
+        }
         const std::int64_t count = std::min(sv.rows, odds_trial_rows);
+        double steepest = 0;
+        for (double a : odds.a) steepest = std::max(steepest, std::fabs(a));
+        // Printed probabilities differ by at least 1e-6 of themselves: far smaller radii need no trial.
+        if (!count || rounding_->radius_of_any(rounding_->row(sv, 0, false), model_.rho[0]) * steepest < 1e-7) return;
         std::vector<std::int64_t> which;
         for (std::int64_t i = 0; i < count; ++i) which.push_back(i * sv.rows / count);
+        const std::int64_t pairs = model_.pairs();
         const auto leased = this->block();
         Block& block = *leased;
-        std::vector<double> value(static_cast<std::size_t>(count));
-        evaluate(sv, which.data(), count, block, value.data());
+        std::vector<double> value(static_cast<std::size_t>(count * pairs));
+        evaluate(sv, which.data(), count, one_signed_, block, value.data());
         Coupling coupling(odds);
         std::int64_t undecided = 0;
         for (std::int64_t i = 0; i < count; ++i) {
-            const double own = value[i] - model_.rho[0];
-            const double radius = least_radius(0, rounding_->row(sv, which[i], false), own, block.size_of(i));
-            undecided += !coupling.decided(&own, &radius);
+            double* const own = value.data() + i * pairs;
+            for (std::int64_t p = 0; p < pairs; ++p) own[p] -= model_.rho[static_cast<std::size_t>(p)];
+            undecided += !prints_alike(coupling, rounding_->row(sv, which[static_cast<std::size_t>(i)], false), own,
+                                       block.sizes_of(i, pairs), block.radii);
         }
-        odds_at_once_ = 2 * undecided > count;
+        odds_at_once_ = static_cast<double>(undecided) > saved * static_cast<double>(count);
     });
     return odds_at_once_;
 }
@@ -297,11 +340,11 @@ void Exact::decision_values(const Rows& rows, bool precise, const std::vector<Th
         share = std::max(grain, (rows.rows + threads - 1) / threads);
     }
     const bool at_once = odds && odds_at_once(*odds);
+    const bool sized = one_signed_ && (pairs == 1 || (odds && grain * pairs <= numbers_per_thread()));
     parallel_for(rows.rows, share, [&](std::int64_t first, std::int64_t last) {
         const auto leased = this->block();
         Block& block = *leased;
         if (odds) block.coupling.take(*odds);
-        block.radii.resize(static_cast<std::size_t>(pairs));
         LevelRows decided{};
         if (out.labels_alone) {
             label(rows, first, last, false, block, out, decided);
@@ -312,7 +355,7 @@ void Exact::decision_values(const Rows& rows, bool precise, const std::vector<Th
             const std::int64_t stop = std::min(last, first + grain);
             double* const value = out.value.data() + first * pairs;
             if (model_.kernel.type != KernelType::precomputed && !at_once)
-                evaluate(rows, block.numbers(first, stop), stop - first, block, value);
+                evaluate(rows, block.numbers(first, stop), stop - first, sized, block, value);
             const std::size_t undecided_before = block.undecided.size();
             for (std::int64_t r = first; r < stop; ++r) {
                 if (at_once) {
@@ -326,8 +369,8 @@ void Exact::decision_values(const Rows& rows, bool precise, const std::vector<Th
                 for (std::int64_t p = 0; p < pairs; ++p) row_value[p] -= model_.rho[p];
                 bool sure = true;
                 for (std::int64_t p = 0; p < pairs && (sure || out.with_radius); ++p) {
-                    const double radius = block.radii[p] =
-                        least_radius(p, rounding, row_value[p], block.size_of(r - first));
+                    const double radius =
+                        least_radius(p, rounding, row_value[p], pairs == 1 ? block.sizes_of(r - first, 1) : nullptr);
                     if (out.with_radius) out.radius[r * pairs + p] = radius;
                     if (model_.regression || !known) {
                         // Without a bound, one of the sums may overflow and the other not.
@@ -337,7 +380,9 @@ void Exact::decision_values(const Rows& rows, bool precise, const std::vector<Th
                     sure &= std::fabs(row_value[p]) > radius;  // false for NaN too
                     for (const auto& [at, margin] : thresholds) sure &= std::fabs(row_value[p] - at) > radius + margin;
                 }
-                if (odds && sure) sure = block.coupling.decided(row_value, block.radii.data());
+                if (odds && sure)
+                    sure = prints_alike(block.coupling, rounding, row_value, block.sizes_of(r - first, pairs),
+                                        block.radii);
                 if (!sure) block.undecided.push_back(r);
             }
             decided[double_level] +=

@@ -24,9 +24,9 @@ namespace fastsvm {
 //   2. labels only: single precision (kernel_tiles.h);
 //   3. double precision: support vectors in panels or, if sparse, in column lists; linear kernels folded by pair;
 //   4. the reference sum: svm-predict's own numbers.
-// Each model decides whether levels 1 and 2 pay (escalation.h). Probabilities skip 1 and 2: single precision's proven
-// error, 3e-7 to 3e-6 of sum |a_i| K_i, exceeds six printed digits (on three published models it decided no row, nor
-// would a hundredth of it). Level 3: see odds_at_once.
+// Each model decides whether levels 1 and 2 pay (escalation.h) and, for probabilities, level 3. Probabilities skip 1
+// and 2: single precision's proven error, 3e-7 to 3e-6 of sum |a_i| K_i, exceeds six printed digits (on three published
+// models it decided no row, nor would a hundredth of it).
 //
 // Values differ from svm-predict's by rounding only, at most Rounding::radius(). If that leaves the side of zero (or of
 // a threshold) open, the reference sum decides: every label is svm-predict's.
@@ -54,7 +54,8 @@ private:
     struct Block;
     struct Layout;
     void take_rows(const Rows& rows, const std::int64_t* which, std::int64_t n, Block& block) const;
-    void evaluate(const Rows& rows, const std::int64_t* which, std::int64_t n, Block& block, double* value) const;
+    void evaluate(const Rows& rows, const std::int64_t* which, std::int64_t n, bool sized, Block& block,
+                  double* value) const;
     void label(const Rows& rows, std::int64_t first, std::int64_t last, bool few, Block& block, Decisions& out,
                LevelRows& decided) const;
     void elect(const Rows& rows, const std::int64_t* which, std::int64_t n, Block& block, std::int32_t* winner) const;
@@ -62,18 +63,21 @@ private:
     void reference(const Rows& rows, const std::int64_t* which, std::int64_t count, Block& block, double* value) const;
     void label_by_reference(const Rows& rows, Block& block, std::int32_t* winner) const;
     int likely_class(const double* kernel_values) const;
-    void sums_of_class(std::int64_t c, const double* kernel_values, double* sums) const;
-    // Whether probabilities skip level 3; for one pair, if it leaves most of a sample of vectors open.
+    void sums_of_class(std::int64_t c, const double* kernel_values, std::vector<double>& own, double* sums) const;
+    // Whether probabilities skip level 3: it leaves too many sampled vectors open, or costs as much as level 4.
     bool odds_at_once(const Odds& odds) const;
+    double share_saved_by_double() const;
     void fold_linear();
     void place_vectors();
     const Layout& layout() const;
     const Escalation& escalation() const;
     template <class Visit> void for_each_run(std::int64_t from, std::int64_t to, Visit visit) const;
     void accumulate(std::int64_t from, std::int64_t to, const double* kernel_values, double* value,
-                    RowSize* size) const;
+                    RowSize* sizes) const;
     void accumulate_row_panels(std::int64_t from, std::int64_t to, Block& block, double* value) const;
-    double least_radius(std::int64_t pair, const Rounding::Row& rounding, double value, const RowSize* size) const;
+    bool prints_alike(Coupling& coupling, const Rounding::Row& rounding, const double* value, const RowSize* sizes,
+                      std::vector<double>& radii) const;
+    double least_radius(std::int64_t pair, const Rounding::Row& rounding, double value, const RowSize* sizes) const;
 
     SvmModel model_;
     Features features_;
@@ -85,7 +89,8 @@ private:
     std::vector<std::int64_t> class_start_;  // (classes + 1)
     std::vector<std::int64_t> order_;        // (padded): index of the support vector, or -1
     bool in_panels_ = false;                 // otherwise in column lists
-    bool sized_ = false;  // sizes of a row's terms narrow its radius: one pair, each class with one sign
+    // In every pair each class has coefficients of one sign.
+    bool one_signed_ = false;
     mutable std::once_flag laid_out_, escalation_made_, odds_tried_;
     mutable bool odds_at_once_ = false;
     mutable std::unique_ptr<const Layout> layout_;

@@ -31,11 +31,13 @@ struct Exact::Block {
     explicit Block(const SvmModel& model) : votes(static_cast<int>(model.classes())) {}
     std::vector<Columns> columns;
     PreparedRows rows;
-    std::vector<double> kernel_values, scratch, value, sums, radii;
+    std::vector<double> kernel_values, scratch, value, own, sums, radii;
     Votes votes;
     Coupling coupling;
-    std::vector<RowSize> sizes;  // (rows), or empty
-    RowSize* size_of(std::int64_t row) { return sizes.empty() ? nullptr : sizes.data() + row; }
+    std::vector<RowSize> sizes;  // (rows, pairs), or empty
+    const RowSize* sizes_of(std::int64_t row, std::int64_t pairs) const {
+        return sizes.empty() ? nullptr : sizes.data() + row * pairs;
+    }
     std::vector<std::int64_t> undecided;      // for the next level
     std::vector<std::int64_t> undecided_now;  // for this level
     const std::int64_t* numbers(std::int64_t first, std::int64_t last) {

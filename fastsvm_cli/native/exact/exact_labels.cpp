@@ -27,16 +27,34 @@ int Exact::likely_class(const double* kernel_values) const {
 }
 
 // Sums of all pairs with class c: (classes), meaningless at c.
-void Exact::sums_of_class(std::int64_t c, const double* kernel_values, double* sums) const {
+void Exact::sums_of_class(std::int64_t c, const double* kernel_values, std::vector<double>& own, double* sums) const {
+    constexpr std::int64_t few = 16;  // below this, calls cost more than the work
     const Loops& k = loops();
     const double* const all = layout().coef.data();
-    const std::int64_t classes = model_.classes();
+    const std::int64_t classes = model_.classes(), n = model_.nr_sv[c];
+    const double* const mine = kernel_values + class_start_[c];
+    own.assign(static_cast<std::size_t>(classes - 1),
+               0.0);  // by coefficient column
+    if (n < few) {
+        const std::int64_t first = std::accumulate(model_.nr_sv.begin(), model_.nr_sv.begin() + c, std::int64_t{0});
+        for (std::int64_t s = 0; s < n; ++s)
+            k.add_scaled(classes - 1, mine[s], model_.vectors->leading.data() + (first + s) * (classes - 1),
+                         own.data());
+    } else {
+        for (std::int64_t column = 0; column < classes - 1; ++column)
+            own[column] = k.dot(n, all + column * padded_ + class_start_[c], mine);
+    }
     for (std::int64_t other = 0; other < classes; ++other) {
         if (other == c) continue;
-        const double* const mine = all + (other < c ? other : other - 1) * padded_ + class_start_[c];
-        const double* const theirs = all + (other < c ? c - 1 : c) * padded_ + class_start_[other];
-        sums[other] = k.dot(model_.nr_sv[c], mine, kernel_values + class_start_[c]) +
-                      k.dot(model_.nr_sv[other], theirs, kernel_values + class_start_[other]);
+        const double* const coef = all + (other < c ? c - 1 : c) * padded_ + class_start_[other];
+        const double* const theirs = kernel_values + class_start_[other];
+        const std::int64_t count = model_.nr_sv[other];
+        double sum = 0;
+        if (count < few)
+            for (std::int64_t s = 0; s < count; ++s) sum += coef[s] * theirs[s];
+        else
+            sum = k.dot(count, coef, theirs);
+        sums[other] = own[other < c ? other : other - 1] + sum;
     }
 }
 
@@ -75,7 +93,7 @@ void Exact::elect(const Rows& rows, const std::int64_t* which, std::int64_t n, B
             layout().lists->kernel_values(block.columns[r], rows.squared_norms[which[r]], values);
         }
         const int found = votes.winner(linear_ ? 0 : likely_class(values), [&](int c, int* won) {
-            if (!linear_) sums_of_class(c, values, block.sums.data());
+            if (!linear_) sums_of_class(c, values, block.own, block.sums.data());
             for (int other = 0; other < classes; ++other) {
                 if (other == c) continue;
                 const std::int64_t pair = model_.pair_of(std::min(c, other), std::max(c, other));
@@ -97,12 +115,12 @@ void Exact::elect(const Rows& rows, const std::int64_t* which, std::int64_t n, B
 void Exact::decide(const Rows& rows, const std::int64_t* which, std::int64_t n, Block& block,
                    std::int32_t* winner) const {
     block.value.resize(static_cast<std::size_t>(n));
-    evaluate(rows, which, n, block, block.value.data());
+    evaluate(rows, which, n, one_signed_, block, block.value.data());
     for (std::int64_t r = 0; r < n; ++r) {
         const Rounding::Row rounding = rounding_->row(rows, which[r], false);
         const double value = block.value[r] - model_.rho[0];
         const bool known = rounding.kernel() < std::numeric_limits<double>::infinity();
-        if (known && std::fabs(value) > least_radius(0, rounding, value, block.size_of(r)))
+        if (known && std::fabs(value) > least_radius(0, rounding, value, block.sizes_of(r, 1)))
             winner[which[r]] = value > 0 ? 0 : 1;
         else
             block.undecided.push_back(which[r]);

@@ -17,7 +17,7 @@ struct UsageError : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-// Members have the options' defaults. Their meaning: commands/predict/options.py.
+// Members have the options' defaults. Their meaning: commands/predict.py.
 struct Request {
     bool probability = false, quiet = false, values = false, evaluations = false;
     std::optional<std::string> exact_file;
