@@ -14,7 +14,8 @@ from typing import NamedTuple
 
 import click
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+if __name__ == "__main__":  # the build has no installed package
+    sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from man_page import man_pages
 
