@@ -20,7 +20,7 @@ _TAIL_BYTES = 4096  # end of the output whose checksum is stored
 
 def can_be_stored(path: "str | None") -> bool:
     """Return whether `path` is, or can become, a regular file."""
-    if path is None or path == "-" or path.startswith(("/dev/", "/proc/")):
+    if path is None or path == "-" or path.startswith(("/dev/fd/", "/dev/std", "/proc/")):
         return False
     try:
         return stat.S_ISREG(os.stat(path).st_mode)
