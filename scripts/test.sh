@@ -3,10 +3,4 @@
 # random examples). Arguments go to pytest.
 set -euo pipefail
 . "$(dirname "$0")/environment.sh" "[test]"
-# Tests write thousands of small files: in memory, if that has 4 GB and may run programs.
-if memory=$(mktemp -d /dev/shm/fastsvm-tests.XXXXXX 2>/dev/null); then
-  trap 'rm -rf "$memory"' EXIT
-  [ "$(df -Pk /dev/shm | awk 'END { print $4 }')" -gt 4000000 ] && cp "$(type -P true)" "$memory" &&
-    "$memory/true" 2>/dev/null && export TMPDIR=$memory
-fi
-pytest -n auto --dist worksteal "$@"
+exec pytest -n auto --dist worksteal "$@"
