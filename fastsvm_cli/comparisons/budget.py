@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 #: Share of labels that may differ, where no budget is given (regression: of the standard deviation).
 DEFAULT_BUDGET = 0.005
 #: Confidence of a bound. With 95 %, picks on other rows went over the budget as often, and were slower
-#: (scripts/README.md, "What bench picks").
+#: (scripts/README.md, "Picks of bench").
 CONFIDENCE = 0.9
 #: A class rules a model out if its share is above so many times the budget, with CONFIDENCE for all classes together.
 CLASS_TIMES = 4

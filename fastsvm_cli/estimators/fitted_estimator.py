@@ -1,4 +1,4 @@
-"""What fitted estimators have besides their answers: scikit-learn's protocol, files, pickles, copies, Dask's token.
+"""Fitted estimators but for their answers: scikit-learn's protocol, files, pickles, copies, Dask's token.
 
 Methods may exist only if the model supports them.
 """

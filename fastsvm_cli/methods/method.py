@@ -189,7 +189,7 @@ class Setting(NamedTuple):
 
     @property
     def promising(self) -> bool:
-        """Whether an expansion often holds at this gamma (scripts/README.md, "What gamma says")."""
+        """Whether an expansion often holds at this gamma (scripts/README.md, "Grades of gamma")."""
         return self.ratio <= FEW_TIMES
 
 

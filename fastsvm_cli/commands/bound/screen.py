@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from fastsvm_cli.models.base import ExactModel, Model
 
 _CENTERS = {"origin": "origin", "mean": "mean", "own": "own centers"}
-#: Labels that approx changed, by grade (scripts/README.md, "What gamma says").
+#: Labels that approx changed, by grade (scripts/README.md, "Grades of gamma").
 _SEEN = {
     "below": "on other data sets, approx then changed 0 to 0.6 % of labels",
     "near": "on other data sets, approx then changed 0 to 5 % of labels",
