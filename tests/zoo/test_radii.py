@@ -121,6 +121,10 @@ def any_points(rng, machine, chunk):
     count, more = len(machine.vectors), random_rows(rng, 3, [1, 2, 3, UNKNOWN])
     points = rng.integers(0, count + 3, int(rng.integers(1, 90))).tolist()
     slack = float(rng.choice([0, 1e-9, 1e-3])) * float(np.abs(machine.coef).max(initial=1e-300))
+    if machine.kernel == "polynomial" and machine.coef0 < 0:
+        with pytest.raises(ValueError, match="not an inner product"):
+            with_points(machine, points, more, rng, slack)
+        return
     model = with_points(machine, points, more, rng, slack)
     for k in sorted({1, len(points), *rng.integers(1, len(points) + 1, 4).tolist()} if machine.pairs else ()):
         yield after(model, chunk, k)

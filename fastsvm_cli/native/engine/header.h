@@ -14,9 +14,9 @@
 
 namespace fastsvm {
 
-// An error in a model file. line: number of the invalid line, or 0 for the whole file.
-struct ModelError : std::runtime_error {
-    explicit ModelError(const std::string& why, std::int64_t line = 0) : std::runtime_error(why), line(line) {}
+// An error in a model file, or in numbers given for one. line: number of the invalid line, or 0 for the whole file.
+struct ModelError : std::invalid_argument {
+    explicit ModelError(const std::string& why, std::int64_t line = 0) : std::invalid_argument(why), line(line) {}
     std::int64_t line;
 };
 

@@ -386,7 +386,7 @@ void GeometryFile::keys(Archive& archive) {
 void GeometryFile::body(Archive& archive) {
     const std::int64_t folded_rows = archive.count("nr_folded"), pairs = header.pairs();
     if (const auto read = vectors(archive, folded_rows)) all_vectors = read;
-    if (archive.reads() && !exact->kernel.semidefinite())
+    if (!exact->kernel.semidefinite())
         throw ModelError("a " + name_of(exact->kernel) + " kernel found that is not an inner product");
     if (archive.writes()) {
         std::vector<std::int64_t> rest(static_cast<std::size_t>(folded_rows));

@@ -459,8 +459,7 @@ void TriangleFile::keys(Archive& archive) {
 
 void TriangleFile::body(Archive& archive) {
     OrderedFile::body(archive);
-    if (archive.reads())
-        if (const std::string why = why_no_triangle(exact->kernel); !why.empty()) throw ModelError(why);
+    if (const std::string why = why_no_triangle(exact->kernel); !why.empty()) throw ModelError(why);
     archive.record("pivots");
     archive.whole_numbers(pivots, archive.count("nr_lists"), header.total_sv);
     archive.end();
