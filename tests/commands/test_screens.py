@@ -40,7 +40,7 @@ def lasting(text):
     """Without times and versions, and with six digits: the last ones depend on the processor."""
     text = re.sub(r'("(seconds|rows_per_second|fastsvm)": )[^,}\n]+', r"\1...", text)
     text = re.sub(r"[\d.]+ times as fast", "... times as fast", text)
-    text = re.sub(r"(\d+ bytes|[\d.]+ KB): reduced", "... bytes: reduced", text)  # of numbers whose digits depend on it
+    text = re.sub(r"(-> \d+ vectors\n.* -> )\d+ bytes", r"\1... bytes", text)
     text = re.sub(r"Warning: (on these support vectors,|\d+ decision functions? of degree) .*\n", "", text)
     return re.sub(r"\d+\.\d{6,}(e-\d+)?", lambda found: f"{float(found[0]):.6g}", text)
 
