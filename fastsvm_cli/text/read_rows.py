@@ -130,13 +130,13 @@ def smaller_chunks(chunks: "Iterable[_native.Chunk]", pairs: int) -> Iterator[_n
 def read_bytes(path: str, check: "Callable[[bytes], object] | None" = None) -> bytes:
     """Return a file's content.
 
-    check: called with about one line before more is read; may raise. A line longer than any model's is a
+    check: called with the first 4096 bytes before more is read; may raise. A line longer than any model's is a
     DataFormatError.
     """
     buffers = []
     with Content(path) as content:
         if check is not None:
-            start = _start_of(content, b"\n")
+            start = _start_of(content)
             check(start)
             content.unread(start)
         size = 1 << 20
@@ -161,9 +161,8 @@ def read_start(path: str) -> bytes:
         return _start_of(content)
 
 
-def _start_of(content: Content, stop: "bytes | None" = None) -> bytes:
-    # 4096 bytes, or fewer that contain `stop`
+def _start_of(content: Content) -> bytes:
     start = b""
-    while len(start) < _START and not (stop and stop in start) and (buffer := content.read(_START - len(start))):
+    while len(start) < _START and (buffer := content.read(_START - len(start))):
         start += buffer
     return start

@@ -4,15 +4,19 @@ import os
 import random
 import re
 import select
+import subprocess
 import threading
 import time
 import zlib
 
 import pytest
 
+import fastsvm_cli
+from fastsvm_cli.errors import FileError
 from fastsvm_cli.text.byte_source import Content
 from fastsvm_cli.text.read_rows import read_chunks
 from support.model_files import REGRESSION
+from support.paths import PROGRAM
 from support.processes import PATIENCE
 from support.reading import COMPRESS, SAMPLE, SIZES, plain_rows, read, rows_in
 
@@ -66,6 +70,22 @@ def test_a_compressed_file_that_is_damaged_anywhere_is_an_error_of_one_line(file
             assert text not in longer or "data is damaged" in message or "data ends too early" in message
             refused += text in changed
     assert refused > 40
+
+
+def test_a_damaged_file_that_is_no_model_has_one_message_everywhere(fastsvm, tmp_path, monkeypatch):
+    """Its first line, decompressed, is that of no model."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "data").write_bytes(b"1 1:1\n")
+    whole = COMPRESS["gzip"](b"1 1:2\n" * 20)
+    for text, why in ((whole[:-3], "ends too early"), (whole * 2 + b"junk", "is damaged")):
+        (tmp_path / "model").write_bytes(text)
+        for name, path in (("model", "model"), ("standard input", "-")):
+            message = f"Error: {name}: the gzip data {why}\n"
+            assert fastsvm("predict", "data", path, "-", input=text, code=1).err == message
+            done = subprocess.run([PROGRAM, "data", path, "-"], input=text, capture_output=True)
+            assert done.returncode == 1 and done.stderr.decode() == message
+        with pytest.raises(FileError, match=f"model: the gzip data {why}"):
+            fastsvm_cli.load("model")
 
 
 def test_compressed_standard_input_is_read(fastsvm, tmp_path, kind):

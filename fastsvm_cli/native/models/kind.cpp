@@ -225,7 +225,7 @@ void read_model_content(const ByteStream& stream, const std::function<void(const
             continue;
         }
         start.append(buffer.get(), got);
-        looked = start.size() == start_bytes || (start.find('\n') != std::string::npos && !stream.ready());
+        looked = start.size() == start_bytes;
         if (looked) check_start(start), next(start.data(), start.size());
     }
     if (!looked) check_start(start), next(start.data(), start.size());
