@@ -122,8 +122,8 @@ def compile(
     n_threads : int, default=None
         Number of threads of the result. None and 0 mean all available CPUs.
     on_progress : callable or bool, default=None
-        Called with the share done and a text. An exception that it raises ends the compilation. None shows the progress
-        on standard error if the compilation takes long; False does not show it.
+        Called with the share done and a text. An exception that it raises ends the compilation. None and True show the
+        progress on standard error if the compilation takes long; False does not.
     **options
         The options of the method's command, with `_` for `-`, as in `compile(svc, "approx", degree=3, certify=True)`.
         The members of a meta-estimator all get them, and take no rows in `X` or `data`. The option `data` is the path
@@ -175,6 +175,8 @@ def compile(
     >>> fastsvm_cli.compile(svc).predict([[0.0, 0.1]])
     array(['same'], dtype='<U5')
     """
+    if not (callable(on_progress) or on_progress in (None, False, True)):
+        raise ValueError(f"on_progress={on_progress!r} found, expected a function, True, False or None")
     given: dict[str, Any] = {**options}
     found, refused = None, None
     try:

@@ -139,7 +139,7 @@ def predict_file(
     delimiter: str = ",",
     on_bad_row: str = "stop",
     n_threads: "int | None" = None,
-    on_progress: "Callable[[int, int, int | None], object] | None" = None,
+    on_progress: "Callable[[int, int, int | None], object] | bool | None" = None,
 ) -> "dict[str, Any]":
     """Predict the rows of a data file, and write the answers to another file.
 
@@ -172,9 +172,9 @@ def predict_file(
         write a line of nan.
     n_threads : int, default=None
         Number of threads. None and 0 mean all available CPUs.
-    on_progress : callable, default=None
+    on_progress : callable, False or None, default=None
         Called on the calling thread with the number of rows written, the number of bytes read, and the size of the file
-        or None. An exception that it raises ends the run.
+        or None. An exception that it raises ends the run. None and False report nothing.
 
     Returns
     -------
@@ -212,6 +212,8 @@ def predict_file(
     path, out = os.fsdecode(path), os.fsdecode(out)
     probability, values = _flag("probability", probability), _flag("values", values)
     unlabelled, dense = _flag("unlabelled", unlabelled), _flag("dense", dense)
+    if not (callable(on_progress) or on_progress in (None, False)):
+        raise ValueError(f"on_progress={on_progress!r} found, expected a function, False or None")
     read = [os.fsdecode(each) for each in (model, exact) if isinstance(each, (str, bytes, os.PathLike))]
     check_output(out, [path, *read])
     _native.refuse_model_output(os.fsencode(out))
@@ -251,7 +253,7 @@ def predict_file(
         bytes_read = count
 
     def note() -> None:
-        if on_progress is not None:
+        if callable(on_progress):
             on_progress(prediction.run_counts.rows, bytes_read, total)
 
     with threads_here(n_threads or 0), Output(out) as output:

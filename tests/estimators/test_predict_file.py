@@ -112,6 +112,7 @@ def test_progress_and_what_its_callback_raises(folder, tmp_path):
     fastsvm_cli.predict_file(test, model, out, on_progress=lambda *at: seen.append(at))
     rows, size = [at[0] for at in seen], os.path.getsize(test)
     assert rows == sorted(rows) and rows[-1] == 6000 and seen[-1][1:] == (size, size)
+    assert fastsvm_cli.predict_file(test, model, out, on_progress=False)["rows"] == 6000
     out.write_text("as it was")
 
     def enough(rows, done, total):
