@@ -95,6 +95,9 @@ class Program:
         declarations = "\n".join(f"{signature};" for _, _, signature, _ in self._signatures())
         regression = self.description.header.regression
         notes = "predict returns the value." if regression else "predict returns the label."
+        notes += " If a number that is used is NaN, values are NaN" + (
+            "." if regression else ", and the label the last."
+        )
         if self._radius is not None:
             proven = "whether they are finite" if regression else "whether they leave one label only"
             notes += f" radius fills bounds of the distance from svm-predict's values, and returns {proven}."
@@ -111,13 +114,14 @@ class Program:
         header, classes = self.description.header, self.description.classes
         if header.regression:
             return ""
+        count = "#define @PREFIX@_CLASSES @CLASSES@ /* probabilities */\n"
         labels = list(map(str, header.label or [1, -1]))
         if classes is not None and header.label and not _are_numbers(classes, header.label):
             words = [f"{label} is {_quoted(str(name))}" for label, name in zip(labels, classes)]
         else:
             words = labels
         lines = _wrapped([*(f"{word}," for word in words[:-1]), f"{words[-1]}. */"])
-        return "\n/* Labels, in the order of the probabilities:\n" + "\n".join(lines) + "\n"
+        return count + "\n/* Labels, in the order of the probabilities:\n" + "\n".join(lines) + "\n"
 
     def main(self, longest_row: int) -> str:
         """Return a program that answers a LIBSVM file. longest_row: most entries."""
@@ -308,7 +312,7 @@ class Program:
             locals_ += "    @REAL@ moved[@ROOM@] = {@ZERO@};\n    long about = -1;\n"
         if body.gamma is not None:
             locals_ += "    @REAL@ weight = @ZERO@, norm = rest;\n"
-            add = "if (weight > @ZERO@) values[p] += weight * sum;"  # with weight 0 the polynomial may be infinite
+            add = "if (!(weight <= @ZERO@)) values[p] += weight * sum;"  # with weight 0 the polynomial may be infinite
         before = ""
         if self._radius is not None:
             before = "    for (p = 0; radii && p < @PAIRS@; ++p) radii[p] = @ZERO@;\n"

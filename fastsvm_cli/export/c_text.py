@@ -7,7 +7,6 @@ HEADER = """\
 
 #define @PREFIX@_FEATURES @FEATURES@ /* numbers in a row: number j, from 0 on, is LIBSVM's feature j + @FIRST@ */
 #define @PREFIX@_VALUES @PAIRS@ /* decision values: a pair of classes each, in LIBSVM's order */
-#define @PREFIX@_CLASSES @CLASSES@ /* probabilities */
 @LABELS@
 /* Each takes a row of @PREFIX@_FEATURES numbers, or (_sparse) the values of `count` features with increasing indices,
    LIBSVM's own. @NOTES@ */
@@ -251,7 +250,7 @@ static void couple(const @REAL@ *values, @REAL@ *p)
     static const @REAL@ mark[10] = {@MARKS@};
     int i = 0;
     while (i < 10 && !(values[0] < mark[i])) ++i;
-    p[0] = i == 0 ? @LOW@ : i < 10 ? (@REAL@)i / @TEN@ : values[0] > mark[9] ? @HIGH@ : @ZERO@;
+    p[0] = i == 0 ? @LOW@ : i < 10 ? (@REAL@)i / @TEN@ : values[0] > mark[9] ? @HIGH@ : (values[0] - mark[9]) * @ZERO@;
     p[1] = @ONE@ - p[0];
 }
 """
@@ -298,7 +297,7 @@ static void couple(const @REAL@ *values, @REAL@ *p)
         }
         for (i = 0; i < @CLASSES@; ++i) {
             const @REAL@ apart = product[i] > form ? product[i] - form : form - product[i];
-            if (apart > most) most = apart;
+            if (!(apart <= most)) most = apart;
         }
         if (most < @EPS@) break;
         for (i = 0; i < @CLASSES@; ++i) {

@@ -34,7 +34,8 @@ def model_of(description: Description, single: bool) -> Any:
     graph = Graph(helper, kind, description.path)
     if single:
         check_range(description)
-    outputs = _Writer(description, graph, helper, radius_of(description, single, differences=False)).outputs()
+    writer = _Writer(description, graph, helper, radius_of(description, single, differences=False))
+    outputs = writer.outputs()
     if sum(table.nbytes for table in graph.tables.values()) > _MOST_BYTES:
         raise ModelFormatError(description.path, "tables of 2 GB found, more than a graph of ONNX holds")
     real = 1 if single else 11
@@ -59,6 +60,8 @@ def model_of(description: Description, single: bool) -> Any:
         marks["fingerprint"] = description.fingerprint
     if (length := longest_row(description, single)) is not None:
         marks["longest_row"] = f"{length:g}"
+    if not description.header.regression:
+        marks["label_of_nan"] = writer.label_of_nan
     helper.set_model_props(proto, {f"fastsvm.{key}": value for key, value in marks.items()})
     return proto
 
@@ -217,7 +220,7 @@ class _Writer(Answers):
             weights_ = g("Exp", g("Mul", norms, np.array(-body.gamma)))
             weights_ = weights_ if shared else g("Gather", weights_, np.array(own), axis=0)
             # Far rows have weight 0, and their polynomial may be infinite.
-            total = g("Where", g("Greater", weights_, np.array(0.0)), g("Mul", weights_, total), np.array(0.0))
+            total = g("Where", g("LessOrEqual", weights_, np.array(0.0)), np.array(0.0), g("Mul", weights_, total))
             if self.radius is not None:
                 bounds = self._bound(self.radius, norms, weights_, total)
         elif self.radius is not None:

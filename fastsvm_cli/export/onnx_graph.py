@@ -134,6 +134,11 @@ class Answers:
         whole = names.dtype.kind == "f" and (names == np.rint(names)).all()
         return names.astype(np.int64) if whole else names
 
+    @property
+    def label_of_nan(self) -> str:
+        """The label of a row whose values are NaN: every pair's second class wins."""
+        return "-1" if self.description.header.svm_type == "one_class" else str(self._names[-1])
+
     def _labels(self, values: str) -> "list[tuple[str, str, list[int]]]":
         g, header = self.graph, self.description.header
         positive = g("Greater", values, np.array(0.0))
@@ -193,9 +198,10 @@ class Answers:
             below = g.of_bool(g("Less", values, marks[None, :]))  # (n, 10), of increasing marks
             count = g("Sub", np.array(10.0), g.sum(below, 1, keep=True))
             inside = g("Where", g("Less", count, np.array(0.5)), np.array(0.001), g("Div", count, np.array(10.0)))
-            inside = g("Where", g("Greater", values, np.array(marks[-1])), np.array(0.999), inside)
-            at_end = g("Equal", values, np.array(marks[-1]))
-            inside = g("Where", at_end, np.array(0.0), inside)
+            last = np.array(marks[-1])
+            at_end = g("Mul", g("Sub", values, last), np.array(0.0))  # 0 or NaN
+            beyond = g("Where", g("Greater", values, last), np.array(0.999), at_end)
+            inside = g("Where", g("Less", values, last), inside, beyond)
             g("Concat", inside, g("Sub", np.array(1.0), inside), axis=1, output="probabilities")
             return "probabilities", "real", [2]
         t = g("Add", g("Mul", values, np.array([header.probA])), np.array([header.probB]))

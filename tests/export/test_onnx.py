@@ -49,5 +49,5 @@ def test_a_row_is_answered_alone_as_among_others():
 def test_it_says_what_it_was_made_from():
     proto = model_of(describe(made_up(1), "m", fingerprint="0123"), True)
     marks = {each.key: each.value for each in proto.metadata_props}
-    parts = {"kind": "LIBSVM", "svm_type": "c_svc", "precision": "float32", "fingerprint": "0123"}
+    parts = {"kind": "LIBSVM", "svm_type": "c_svc", "precision": "float32", "fingerprint": "0123", "label_of_nan": "1"}
     assert marks == {f"fastsvm.{name}": value for name, value in parts.items()} and proto.producer_name == "fastsvm"
