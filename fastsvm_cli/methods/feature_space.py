@@ -94,6 +94,19 @@ def moved(model: ExactModel, x: np.ndarray, columns: np.ndarray, point: np.ndarr
     return ExactModel(_native.LibsvmFile(model.header, vectors), model.path)
 
 
+#: Most support vectors for which B27 to B29 of PROOFS.md bound the rounding of sums.
+MOST_VECTORS = 4_000_000
+
+
+def too_many_vectors(model: ExactModel) -> "str | None":
+    """Return why no length in feature space is bounded, or None."""
+    count = model.header.total_sv
+    if count <= MOST_VECTORS:
+        return None
+    why = "the rounding of longer sums is not proven"
+    return f"{count:,} support vectors found, expected at most {MOST_VECTORS:,}: {why}"
+
+
 class FeatureSpace:
     """Decision functions as vectors: w_p = sum_i a_ip phi(x_i), f_p(z) = <w_p, phi(z)> - rho_p.
 

@@ -8,13 +8,14 @@ import pytest
 
 from fastsvm_cli import _native
 from fastsvm_cli.comparisons.budget import Budget
-from fastsvm_cli.methods import methods
+from fastsvm_cli.errors import ModelFormatError
+from fastsvm_cli.methods import feature_space, methods
 from fastsvm_cli.methods.approx import certificates
 from fastsvm_cli.methods.approx import expansion as maclaurin
 from fastsvm_cli.methods.border import borders as border
 from fastsvm_cli.methods.cascade import METHOD as cascade
 from fastsvm_cli.methods.method import Setting
-from fastsvm_cli.methods.order.orders import reason_against
+from fastsvm_cli.methods.order.orders import compile_geometry, reason_against
 from fastsvm_cli.methods.reduce import reduction as reduced_set
 from fastsvm_cli.models import parse_model
 from support.messages import sentences
@@ -79,3 +80,21 @@ def test_a_certificate_that_would_be_refused_is_not_tried():
     assert "rho of size 2e+30" in certificates.reason_against(model)
     (approx,) = (each for each in methods() if each.name == "approx")
     assert not [each for each in approx.search(model, Setting(Budget(0.005), 1.0, 10_000, inf)) if each.exact]
+
+
+def test_lengths_of_more_vectors_than_their_proofs_allow_are_refused(monkeypatch):
+    """B27 to B29 of PROOFS.md: every compiler whose radii rest on them."""
+    model = parse_model((GOLDEN / "c_svc.model").read_bytes(), "m")
+    whys = {name: compiler(model) for name, compiler in COMPILERS.items()}
+    monkeypatch.setattr(feature_space, "MOST_VECTORS", model.header.total_sv)
+    assert whys == {name: compiler(model) for name, compiler in COMPILERS.items()}
+    monkeypatch.setattr(feature_space, "MOST_VECTORS", model.header.total_sv - 1)
+    found = {name for name, compiler in COMPILERS.items() if "expected at most" in (compiler(model) or "")}
+    assert found == {"reduce", "order --method geometry"}
+    for compiled in (
+        lambda: reduced_set.lossless(model, "f"),
+        lambda: reduced_set.compile_reduced_set(model, fingerprint="f", count=2),
+        lambda: compile_geometry(model, fingerprint="f"),
+    ):
+        with pytest.raises(ModelFormatError, match="the rounding of longer sums is not proven"):
+            compiled()

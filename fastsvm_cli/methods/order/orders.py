@@ -13,7 +13,15 @@ from fastsvm_cli import _native
 from fastsvm_cli._native import Kernel
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.methods import Progress, part_of, silent
-from fastsvm_cli.methods.feature_space import FeatureSpace, PartialCholesky, k_means, matrix, near_origin, row_norms
+from fastsvm_cli.methods.feature_space import (
+    FeatureSpace,
+    PartialCholesky,
+    k_means,
+    matrix,
+    near_origin,
+    row_norms,
+    too_many_vectors,
+)
 from fastsvm_cli.methods.method import require
 from fastsvm_cli.models.base import ExactModel, Model
 
@@ -31,7 +39,7 @@ def reason_against(model: ExactModel, order: str = "geometry") -> "str | None":
     if order == "triangle":
         return _native.why_no_triangle(kernel) or None
     if kernel.semidefinite:
-        return None
+        return too_many_vectors(model)
     if kernel.type == "precomputed":
         return _native.WITHOUT_VECTORS
     of = ""

@@ -18,7 +18,7 @@ from fastsvm_cli._native import Header
 from fastsvm_cli.bounds import LOST_PRODUCT, UNIT
 from fastsvm_cli.errors import ModelFormatError, spelled
 from fastsvm_cli.methods import Progress, part_of, silent
-from fastsvm_cli.methods.feature_space import FeatureSpace
+from fastsvm_cli.methods.feature_space import FeatureSpace, too_many_vectors
 from fastsvm_cli.methods.method import require
 from fastsvm_cli.methods.reduce.placement import (
     FINISH_ITERATIONS,
@@ -157,7 +157,7 @@ def reason_against(model: ExactModel) -> "str | None":
     """Return why the model has no reduced set, or None."""
     header = model.header
     if header.kernel_type == "rbf" and header.gamma >= 0:
-        return None
+        return too_many_vectors(model)
     what = (
         f"an rbf kernel with gamma {header.gamma:g}"
         if header.kernel_type == "rbf"
