@@ -126,7 +126,7 @@ def double(features: int, entries: "int | None", share: float) -> Point:
         products = float((vectors != 0).mean(axis=0) @ (rows != 0).mean(axis=0))
     model, chunk = two_classes(vectors, rows, 1 / (features * share))
     values = _native.Decisions(1)
-    return Point(lambda: model.evaluator.fast_values(chunk, values), products)
+    return Point(lambda: model.fast_values(chunk, values), products)
 
 
 def several(features: int, reference: bool) -> Point:
@@ -141,7 +141,7 @@ def several(features: int, reference: bool) -> Point:
     )
     made = _native.LibsvmFile(header, rows)
     values = _native.Decisions(pairs)
-    evaluate = made.model().reference_values if reference else made.evaluator.fast_values
+    evaluate = made.model().reference_values if reference else made.fast_values
     return Point(lambda: evaluate(chunk, values), features)
 
 
