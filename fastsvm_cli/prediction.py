@@ -53,16 +53,14 @@ def answer_file(
     """
     write_beside = [None if each is None else each.write for each in (open_rows, outside_rows)]
     with Content(path, prediction.position.offset, on_read) as content:
-        prediction.answer(content.read_into, content.ready, write, *write_beside, on_chunk, head)
+        prediction.answer(content, write, *write_beside, on_chunk, head)
 
 
 def predict(
     predictor: Predictor, chunks: "Iterable[_native.Chunk]", write: Callable[[bytes], None], *, path: str
 ) -> RunCounts:
     """Write the line of every row in memory, in order. Raises DataFormatError for a row that cannot be evaluated."""
-    run_counts = RunCounts(True)
-    predictor.write(chunks, run_counts, write, path)
-    return run_counts
+    return predictor.write(chunks, write, path)
 
 
 def summary_values(header: Header, score: "_native.Score") -> dict:

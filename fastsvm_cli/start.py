@@ -41,4 +41,4 @@ def _predicted() -> "int | None":
         return None
     from fastsvm_cli import _native
 
-    return _native.predict_as_program([os.fsencode(word) for word in sys.argv[2:]])
+    return _native.predict_as_program(sys.argv[2:])

@@ -222,14 +222,12 @@ class Data:
             unlabelled=not options.pop("labelled", True),
             **{name: value for name, value in options.items() if name in ("dense", "delimiter")},
         )
-        prediction = _native.Prediction.of_models(
-            request, model.file, "", model.first_index, None, lambda warning: None
-        )
+        prediction = _native.Prediction(request, model.file, "", model.first_index, None, lambda warning: None)
         prediction.prepare()
         prediction.block_size = sizes[1]
         try:
             with Content(path) as content:
-                prediction.answer(content.read_into, content.ready, lambda lines: None)
+                prediction.answer(content, lambda lines: None)
             prediction.end()
             prediction.document()
         except FastsvmError as error:
@@ -267,7 +265,7 @@ class Ranges:
             path = os.path.join(folder, "rows")
             with open(path, "wb") as file:
                 file.write(rows * times)
-            bad = _native.BadRows(False, lambda line, why: None)
+            bad = _native.BadRows(False, lambda problem: None)
             read = []
             for chunk in read_chunks(path, dense=dense, bad_rows=bad, scaling=scaling.again()):
                 if any(value == 0 or value - value != 0 for value in chunk.values.tolist()):

@@ -115,7 +115,7 @@ def predicted(model, chunk):
     decisions, predictions = _native.Decisions(model.pairs), _native.Predictions()
     model.decision_values(chunk, decisions)
     _native.predict(model.header.task(), decisions, False, predictions)
-    return np.array(predictions.label), np.array(decisions.value), decisions.kernel_evaluations
+    return np.array(predictions.label), np.array(decisions.value), sum(decisions.evaluations)
 
 
 def say(text):

@@ -15,6 +15,8 @@ fastsvm installed.
 import argparse
 import sys
 
+import numpy as np
+
 from fastsvm_cli import _native, read_chunks
 from fastsvm_cli.errors import FastsvmError
 
@@ -30,22 +32,23 @@ def main():
     options = parser.parse_args()
     rows = list(read_chunks(options.data_file))
     columns = list(read_chunks(options.against)) if options.against else rows
-    model = _native.SvmModel(
-        kernel=_native.Kernel(options.kernel.replace("-", "_"), options.gamma, options.coef0, options.degree),
-        regression=False,
-        nr_sv=[0],
-        rho=[],
-        vectors=_native.parse(b"")[0],
-    )
+    kernel = _native.Kernel(options.kernel.replace("-", "_"), options.gamma, options.coef0, options.degree)
+    # A model of one support vector, of coefficient 1, has the kernel values as LIBSVM would compute them.
+    header, found = _native.Header("epsilon_svr", "precomputed", 2, 1, [0.0]), _native.Decisions(1)
     serial = 0
     for chunk in rows:
         for row in range(chunk.rows):
             serial += 1
-            values = [value for column in columns for value in model.kernel_row(chunk, row, column)]
+            vector = chunk.slice(row, row + 1)
+            vector = _native.Chunk.from_csr(np.ones(1), vector.indptr, vector.indices, vector.values)
+            model, values = _native.LibsvmFile(header, vector, kernel).model(), []
+            for column in columns:
+                model.reference_values(column, found)
+                values += found.value.tolist()
             label = chunk.leading[row, 0]
             print(
                 f"{int(label) if label == int(label) else label!r} 0:{serial} "
-                + " ".join(f"{at}:{value!r}" for at, value in enumerate(values, 1))
+                + " ".join(f"{at}:{value!r}" for at, (value,) in enumerate(values, 1))
             )
 
 

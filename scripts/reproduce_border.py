@@ -137,7 +137,7 @@ def probabilities(model, rows):
     decisions, predictions, task = _native.Decisions(model.pairs), _native.Predictions(), model.header.task()
     model.decision_values(rows, decisions, Precision.values())
     _native.predict(task, decisions, True, predictions)
-    return np.array(_native.format_lines(task, predictions, None).split(), float).reshape(rows.rows, -1)[:, 1:]
+    return np.array([[float(f"{each:g}") for each in row] for row in predictions.probability.tolist()])
 
 
 def timed(make):

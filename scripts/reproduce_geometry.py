@@ -117,7 +117,7 @@ def evaluations(model, rows):
 
 def intervals(model, rows, k):
     out = _native.Decisions(1, True)
-    model.decide(rows, _native.Task(3, [], [], [], []), 0.0, k, out)
+    model.decide(rows, _native.Header("epsilon_svr", "rbf", 2, 0, [0.0]).task(), 0.0, k, out)
     return np.array(out.value)[:, 0], np.array(out.radius)[:, 0]
 
 

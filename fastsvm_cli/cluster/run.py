@@ -269,7 +269,7 @@ def _width(job: Job, blocks: "list[Block]") -> int:
     """Return the first valid dense row's length, as Position counts it, or -1 if no row is valid."""
     for block in blocks:
         with closing(Text(block)) as text:
-            fields = job.prediction().fields(text.read_into, text.ready)
+            fields = job.prediction().fields(text)
         if fields >= 0:
             return fields
     return -1

@@ -62,7 +62,7 @@ class Job:
         with self._lock:
             if self._prediction is None:
                 options = {**self.options, "seed": self.options["seed"] % 2**64}
-                prediction = _native.Prediction(_native.Request(**options), list(self.contents.items()))
+                prediction = _native.Prediction(_native.Request(**options), self.contents)
                 prediction.prepare()
                 self._prediction = prediction
             return self._prediction
@@ -134,7 +134,7 @@ def answer_block(job: Job, block: Block, where: Folder) -> "dict[str, Any]":
                 write(data)
                 size, checksum = size + len(data), crc32(data, checksum)
 
-            part.answer(text.read_into, text.ready, count, head=block.first)
+            part.answer(text, count, head=block.first)
             entry = {
                 "job": job.digest(block),
                 "fastsvm": __version__,

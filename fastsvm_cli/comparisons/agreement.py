@@ -146,7 +146,7 @@ def trial(model: Model, source: ExactModel, data: "_native.Chunk | None" = None)
     precision = Precision.within(1e-3) if model.header.regression else Precision.labels()
     out = model.decisions(precision)
     compiled = _seconds(model, rows, out, precision)
-    evaluations = out.kernel_evaluations / (rows.rows * total)
+    evaluations = sum(out.evaluations) / (rows.rows * total)
     exact = _seconds(source, rows, source.decisions(Precision.labels()), Precision.labels())
     return Trial(rows.rows, evaluations, exact / compiled)
 

@@ -216,7 +216,7 @@ def predict_file(
         raise ValueError(f"on_progress={on_progress!r} found, expected a function, False or None")
     read = [os.fsdecode(each) for each in (model, exact) if isinstance(each, (str, bytes, os.PathLike))]
     check_output(out, [path, *read])
-    _native.refuse_model_output(os.fsencode(out))
+    _native.refuse_model_output(out)
     fast = as_fast(model, exact, tolerance)
     fast.require_none(("transform", "calibrator", "break_ties"), "rows of a file do not pass through:")
     if probability:
@@ -241,7 +241,7 @@ def predict_file(
         delimiter=delimiter,
         on_bad_row=on_bad_row,
     )
-    prediction = _native.Prediction.of_models(
+    prediction = _native.Prediction(
         request, fast.model.file, fast.own_fingerprint, fast.first_index, fast.fallback(), warn
     )
     prediction.prepare()

@@ -168,11 +168,11 @@ class FeatureSpace:
         return out
 
     @cached_property
-    def _without_offsets(self) -> _native.Exact:
+    def _without_offsets(self) -> _native.LibsvmFile:
         # A large rho costs digits.
         model = self.model
         header = model.header.changed(rho=[0.0] * model.pairs)
-        return _native.Exact(_native.LibsvmFile(header, model.vectors, model.kernel).svm_model)
+        return _native.LibsvmFile(header, model.vectors, model.kernel)
 
 
 _FEW = 4  # for fewer rows, kernel values cost less than passing over weights

@@ -1,6 +1,5 @@
 """Output files, written whole or not at all."""
 
-import os
 from collections.abc import Iterable
 
 from fastsvm_cli import _native, system
@@ -19,7 +18,7 @@ class Output:
         self._undo = self._file.abandon
         system.add_undo(self._undo)
         try:
-            self._file.open(os.fsencode(path))
+            self._file.open(path)
         except BaseException:
             self._close()
             raise
@@ -45,14 +44,14 @@ class Output:
 
 def check_output(path: str, inputs: "Iterable[str | None]") -> None:
     """Raise FileError if `path` cannot be written or, unless a device, is an input under any name."""
-    _native.check_output(os.fsencode(path), [os.fsencode(each) for each in inputs if each is not None])
+    _native.check_output(path, [each for each in inputs if each is not None])
 
 
 def check_apart(paths: "Iterable[str]") -> None:
     """Raise FileError if two outputs are one file or pipe under any name. Devices may repeat."""
-    _native.check_apart([os.fsencode(each) for each in paths])
+    _native.check_apart(list(paths))
 
 
 def is_standard_output(path: "str | None") -> bool:
     """Return whether a path means standard output."""
-    return path is None or _native.standard_descriptor(os.fsencode(path)) == 1
+    return path is None or _native.standard_descriptor(path) == 1

@@ -83,8 +83,7 @@ def read_chunks(
     path, position = os.fsdecode(path), place or Position()
     with Content(path, position.offset, on_read) as content:
         blocks = _native.LineBlocks(
-            content.read_into,
-            content.ready,
+            content,
             position,
             bad_rows,
             None if scaling is None else scaling.native,

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from fastsvm_cli import _native
 from support import profiles
-from support.evaluation import parse
+from support.evaluation import classification, parse, printed
 from support.in_process import both, written_lines
 from support.oracles import random_machine, random_rows
 
@@ -32,12 +32,12 @@ def arguments(rng, kind, classes):
     }[kind]()
 
 
-def printed(task, values):
+def printed_lines(task, values):
     decisions, out = _native.Decisions(values.shape[1]), _native.Predictions()
     decisions.resize(len(values))
     np.asarray(decisions.value)[:] = values
     _native.predict(task, decisions, True, out)
-    return _native.format_lines(task, out, None).splitlines()
+    return printed(out)
 
 
 def open_rows(task, values, radii):
@@ -71,10 +71,10 @@ def test_whatever_the_values_are_within_their_radii_decided_rows_print_alike(see
         shifts = rng.choice([0.0, 0.3, -2.0], len(t))
         values = (t - shifts) / slopes
         radii = 10**magnitude * 10 ** rng.uniform(-2, 0, len(t)) * (rng.random(len(t)) < 0.95)
-        task = _native.Task(0, list(range(classes)), slopes.tolist(), shifts.tolist(), [])
+        task = classification(range(classes), slopes.tolist(), shifts.tolist())
         if open_rows(task, values[None], radii[None]):
             continue
-        lines = printed(task, np.vstack([values, extremes(rng, values, radii, slopes)]))
+        lines = printed_lines(task, np.vstack([values, extremes(rng, values, radii, slopes)]))
         assert set(lines) == {lines[0]}
 
 
@@ -85,7 +85,7 @@ def test_small_radii_decide_most_rows_and_large_ones_none(kind):
     decided = 0
     for _ in range(40):
         t = arguments(rng, kind, 5)
-        task = _native.Task(0, [5, 4, 3, 2, 1], [-1.0] * len(t), [0.0] * len(t), [])
+        task = classification([5, 4, 3, 2, 1], [-1.0] * len(t), [0.0] * len(t))
         decided += not open_rows(task, -t[None], np.full((1, len(t)), 1e-13))
         assert np.abs(t).min() > 18 or open_rows(task, -t[None], np.full((1, len(t)), 1e-2))
         for unknown in (np.inf, np.nan):
@@ -158,7 +158,7 @@ def iterated(first):
 
 def test_two_classes_are_iterated_on_request():
     values = np.concatenate([np.linspace(-20, 20, 501), [-1e9, 1e9, 0]])[:, None]
-    task = _native.Task(0, [0, 1], [-1.0], [0.1], [])
+    task = classification([0, 1], [-1.0], [0.1])
     decisions, out = _native.Decisions(1), _native.Predictions()
     decisions.resize(len(values))
     np.asarray(decisions.value)[:] = values

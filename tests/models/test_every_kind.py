@@ -31,9 +31,8 @@ def rows():
 
 
 def test_the_registry_has_the_kinds_of_the_core():
-    printed, _, known = error_of("fastsvm_model quadrature 2\nend\n").partition(" found, this fastsvm knows ")
+    printed = error_of("fastsvm_model quadrature 2\nend\n").partition(" found, this fastsvm knows ")[0]
     assert printed == "m:1: a model of kind 'quadrature'"
-    assert list(_native.COMPILED_KINDS) == known.split(", ")
     with pytest.raises(ValueError, match="no such kernel"):
         _native.Kernel("gaussian")
 

@@ -156,7 +156,7 @@ def test_a_power_that_multiplies_rounding_beyond_first_order_has_no_radius():
     )
     for rows, bounded in (([x], False), ([{1: 1e-3}], True)):
         out = _native.Decisions(1, True)
-        parse_model(machine.text(), "m").evaluator.fast_values(parse(rows), out)
+        parse_model(machine.text(), "m").fast_values(parse(rows), out)
         assert (out.radius[0, 0] < float("inf")) == bounded
 
 

@@ -91,11 +91,10 @@ def test_labels_alone_are_for_those_who_can_do_with_them():
     for refused in (
         lambda: _native.Decisions(model.pairs, True, True),
         lambda: alone.map_values(0, 1, 0),
-        lambda: model.evaluator.fast_values(chunk, alone),
+        lambda: model.fast_values(chunk, alone),
         lambda: model.reference_values(chunk, alone),
         lambda: compiled.decision_values(chunk, alone),
         lambda: _native.predict(task, alone, True, predictions),
-        lambda: _native.format_lines(task, predictions, alone),
     ):
         with pytest.raises(ValueError, match=r"labels alone have no (values|radii|probabilities)"):
             refused()

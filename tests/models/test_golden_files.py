@@ -13,6 +13,7 @@ from fastsvm_cli.models.base import Precision
 from fastsvm_cli.text.read_rows import read_chunks
 from support import oracles
 from support.checksums import line_with_checksum, with_checksum
+from support.damage import COMPILED_KINDS
 from support.evaluation import decide as decided
 from support.in_process import Libsvm, written_lines
 from support.model_files import (
@@ -44,7 +45,7 @@ def test_there_is_a_golden_model_of_every_svm_type_and_a_compiled_one_of_every_k
     assert {header.svm_type for header in headers[: len(EXACT)]} == set(oracles.SVM_TYPES)
     assert {header.kernel_type for header in headers[len(EXACT) :]} == {"rbf", "linear", "polynomial", "precomputed"}
     first_lines = {(GOLDEN / name).read_text().split("\n")[0] for name in KINDS_OF_OURS}
-    assert first_lines == {f"fastsvm_model {kind} 2" for kind in _native.COMPILED_KINDS} and len(REDUCED) == 3
+    assert first_lines == {f"fastsvm_model {kind} 2" for kind in COMPILED_KINDS} and len(REDUCED) == 3
 
 
 #: Name -> (file of its values, how near to them it must be).

@@ -23,7 +23,7 @@ def one_pair(seed, n, *, svm_type="c_svc", kernel="rbf", d=3, density=1.0):
 def own_values(machine, which=slice(None)):
     """The model, and values and radii of these vectors, which cover the exact values."""
     model, own = parse_model(machine.text(), "m"), _native.Decisions(1, True)
-    model.evaluator.fast_values(model.vectors, own)
+    model.fast_values(model.vectors, own)
     value, radius = np.asarray(own.value)[which, 0], np.asarray(own.radius)[which, 0]
     k = oracles.kernel_matrix(machine, np.array(machine.vectors)[which].tolist(), machine.vectors).astype(EXTENDED)
     true = k @ machine.coef[:, 0].astype(EXTENDED) - EXTENDED(machine.rho[0])
@@ -75,6 +75,6 @@ def test_values_are_the_same_whatever_the_number_of_threads(all_threads):
     found = [_native.Decisions(1, True) for _ in range(3)]
     for threads, own in zip((1, 2, 7), found):
         _native.set_threads(threads)
-        model.evaluator.fast_values(model.vectors, own)
+        model.fast_values(model.vectors, own)
         np.testing.assert_array_equal(own.value, found[0].value)
         np.testing.assert_array_equal(own.radius, found[0].radius)

@@ -6,10 +6,13 @@ import numpy as np
 import pytest
 
 from fastsvm_cli import _native
-from fastsvm_cli._native import MAX_DEGREE, MAX_LOCAL, BorderFile, Certificate, Expansion, Header, Samples
+from fastsvm_cli._native import BorderFile, Certificate, Expansion, Header, Samples
 from fastsvm_cli.models.base import Model
 from support.expanding import expanded
 from support.paths import TESTS
+
+#: The most nearest samples that a border model weighs (FORMAT.md).
+MAX_LOCAL = 64
 
 
 def about_0(*of, degree=1):
@@ -42,8 +45,7 @@ TABLE = re.findall(r"^(.*) => (\w+): (.*)", (TESTS / "native" / "refusals.txt").
 @pytest.mark.parametrize("expression, error, words", TABLE)
 def test_what_the_core_refuses(expression, error, words):
     chunk = _native.Chunk.from_dense(np.ones(3), np.ones((3, 2)))
-    precomputed = _native.SvmModel(_native.Kernel("precomputed"), False, [3], [0.0], chunk)
-    names = {**globals(), "chunk": chunk, "precomputed": precomputed, "MAX_DEGREE": MAX_DEGREE}
+    names = {**globals(), "chunk": chunk}
     with pytest.raises({"ValueError": ValueError, "IndexError": IndexError}[error], match=words):
         eval(expression, names)
 

@@ -2,11 +2,13 @@
 
 import re
 
-from fastsvm_cli import _native
-from fastsvm_cli._native import CARRYING_VERSION, COMPILED_KINDS, FOLDED_WORD, FORMAT_VERSION, REDUCED_WORD
+from fastsvm_cli._native import Header
+from support.damage import COMPILED_KINDS
 from support.pages import PAGES, blocks, sections
 from support.paths import GOLDEN
 
+#: The versions of compiled models: without, and with an embedded range.
+FORMAT_VERSION, CARRYING_VERSION = 2, 3
 FORMAT = PAGES["fastsvm_cli/models/FORMAT.md"]
 
 
@@ -47,12 +49,15 @@ def test_the_format_of_every_kind_is_described():
 def test_every_kind_and_every_version_of_the_format_is_described():
     assert set(COMPILED_KINDS) <= set(sections(FORMAT, 3))
     assert {f"Version {number}" for number in range(FORMAT_VERSION, CARRYING_VERSION + 1)} <= set(sections(FORMAT, 2))
-    for first, name in ((REDUCED_WORD, "c_svc.reduced"), (FOLDED_WORD, "epsilon_svr.folded")):
+    for first, name in (("fastsvm_reduced", "c_svc.reduced"), ("fastsvm_folded", "epsilon_svr.folded")):
         (line,) = (block for block in blocks(FORMAT, "text") if block[0].startswith(first))
         words = (GOLDEN / "version2" / name).read_text().split("\n")[-2].split()
         assert len(line[0].split()) == len(words)  # for one pair of classes
 
 
 def test_every_key_of_libsvms_header_is_described():
+    one, two = [1.0], [1, 1]
+    whole = Header("c_svc", "polynomial", 2, 2, one, 3, 1.0, 1.0, two, one, one, [1.0] * 10, two)
+    keys = {line.split()[0] for line in whole.lines().splitlines()}
     table = sections(FORMAT, 2)["LIBSVM's header"]
-    assert set(_native.HEADER_KEYS) == set(re.findall(r"`(\w+)`", " ".join(re.findall(r"^\| (`.*?) \|", table, re.M))))
+    assert keys == set(re.findall(r"`(\w+)`", " ".join(re.findall(r"^\| (`.*?) \|", table, re.M))))

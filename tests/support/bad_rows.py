@@ -77,7 +77,7 @@ def one_by_one(lines, dense=False, labelled=True, **options):
 
 def bad_rows_seen():
     """An empty BadRows, which tells nobody."""
-    return _native.BadRows(False, lambda line, why: None)
+    return _native.BadRows(False, lambda problem: None)
 
 
 def read_around(path, **options):

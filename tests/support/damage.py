@@ -1,16 +1,18 @@
 """Golden files of every kind of model, to be damaged."""
 
-from fastsvm_cli import _native
 from fastsvm_cli.models import looks_like_model
 from support.checksums import line_with_checksum, with_checksum
+from support.evaluation import error_of
 from support.paths import GOLDEN
 
+#: Kinds of compiled models, as the core names them.
+COMPILED_KINDS = error_of("fastsvm_model quadrature 2\nend\n").partition(" found, this fastsvm knows ")[2].split(", ")
 #: First words of a file, or of a LIBSVM model's last line; of every kind.
 KINDS = (
     "svm_type",
-    _native.REDUCED_WORD,
-    _native.FOLDED_WORD,
-    *(f"fastsvm_model {kind}" for kind in _native.COMPILED_KINDS),
+    "fastsvm_reduced",
+    "fastsvm_folded",
+    *(f"fastsvm_model {kind}" for kind in COMPILED_KINDS),
 )
 
 #: Name -> text; every kind of model, every version of the format.

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from fastsvm_cli import _native
+from fastsvm_cli._native import Header
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.models import parse_model
 from fastsvm_cli.models.base import Model
@@ -78,6 +79,19 @@ class _Stopped(Model):
     @property
     def native(self):
         return self._engine
+
+
+def classification(labels, prob_a=(), prob_b=()):
+    """The core's task of predicting these labels; prob_a, prob_b: per pair."""
+    pairs = len(labels) * (len(labels) - 1) // 2
+    both = ({"probA": list(prob_a), "probB": list(prob_b)}) if len(prob_a) else {}
+    return Header("c_svc", "rbf", len(labels), 0, [0.0] * pairs, label=list(labels), **both).task()
+
+
+def printed(predictions):
+    """Lines of labels and probabilities, as svm-predict prints them."""
+    both = zip(predictions.label, predictions.probability.tolist())
+    return [" ".join([f"{label:.17g}", *(f"{each:g}" for each in row)]) for label, row in both]
 
 
 def stopped_after(model, steps):

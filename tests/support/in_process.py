@@ -77,14 +77,14 @@ def answered(model, path, *, size=None, exact=None, **options):
     """(prediction, lines, open rows, outside rows, error) of a run of predict with a model in memory. size: bytes of a
     block. options: of predict."""
     request = _native.Request(test_file=str(path), model_file="m", **options)
-    prediction = _native.Prediction.of_models(request, model.file, "", model.first_index, exact, lambda warning: None)
+    prediction = _native.Prediction(request, model.file, "", model.first_index, exact, lambda warning: None)
     prediction.prepare()
     prediction.block_size = size or prediction.block_size
     prediction.position.fields = 0  # sparse rows: no block waits for the first one
     files, failure = [io.BytesIO() for _ in range(3)], None
     try:
         with Content(str(path)) as content:
-            prediction.answer(content.read_into, content.ready, *(file.write for file in files))
+            prediction.answer(content, *(file.write for file in files))
     except DataFormatError as error:
         failure = str(error)
     return prediction, *(file.getvalue() for file in files), failure

@@ -94,7 +94,7 @@ def compile_maclaurin(
     centers, expansions = [], []
     for number, (point, shares) in enumerate(about):
         used = shares[0][1] if len(shares) == 1 else sorted(set().union(*(rows for _, rows, _ in shares)))
-        largest = _native.largest_squared_distance(vectors, one.features, used, point)
+        largest = _native.ExpandedVectors(vectors, one.features, used).largest_squared_distance(point)
         if not isfinite(largest):
             why = "the squared distance of a support vector from the center overflows"
             raise ModelFormatError(model.path, f"{why}: scale the data")
@@ -188,9 +188,8 @@ class _OneExpansion:
     ) -> Expansion:
         header, path = self._model.header, self._model.path
         gamma = header.gamma if self._gaussian else 0.0
-        total = _native.expand(
-            self._model.vectors, self.features, rows, a, center.point, self._gaussian, gamma, self._factors
-        )
+        expanded = _native.ExpandedVectors(self._model.vectors, self.features, rows)
+        total = expanded.expand(a, center.point, self._gaussian, gamma, self._factors)
         rank, dropped = 0, 0.0
         stored, finite = _native.stored(total, self.single)
         if self._compressed:
@@ -305,7 +304,7 @@ def _about_centers(
 
 
 def _mean(vectors: _native.Chunk, features: "list[int]", rows: "list[int]") -> "array[float]":
-    return array("d", center_point(*_native.column_ranges(vectors, features, rows)))
+    return array("d", center_point(*_native.ExpandedVectors(vectors, features, rows).column_ranges()))
 
 
 _NUMBER_BYTES = 11  # per coefficient in a file

@@ -55,7 +55,7 @@ def compile_border(
     x = x.toarray() if x.shape[0] * x.shape[1] <= CLOUD_CELLS else x
     coefficients = FeatureSpace(model).coefficients
     decisions = _native.Decisions(model.pairs)
-    model.evaluator.fast_values(rows.chunk, decisions)
+    model.fast_values(rows.chunk, decisions)
     values = np.array(decisions.value)
     if not np.all(np.isfinite(values)):
         raise ModelFormatError(

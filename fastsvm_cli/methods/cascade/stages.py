@@ -158,7 +158,7 @@ class Candidates:
     def cascade(self, model: ExactModel, stages: "list[_native.CascadeStage] | None" = None) -> _native.Cascade:
         """Return the core's cascade of these stages; default: all."""
         its = self.stages if stages is None else stages
-        return _native.Cascade(model.svm_model, self.chosen, self.features, self.center, self.longest, its)
+        return _native.Cascade(model.file, self.chosen, self.features, self.center, self.longest, its)
 
 
 def fit_stages(
@@ -257,7 +257,7 @@ class _Errors:
 def exact_values(model: ExactModel, rows: _native.Chunk) -> np.ndarray:
     """Return the exact model's decision values, (rows, pairs)."""
     decisions = _native.Decisions(model.pairs, True)
-    model.evaluator.fast_values(rows, decisions)
+    model.fast_values(rows, decisions)
     return np.array(decisions.value).reshape(rows.rows, model.pairs)
 
 

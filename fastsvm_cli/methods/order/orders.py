@@ -227,7 +227,7 @@ def looks_untrained(model: ExactModel) -> bool:
         return False
     a = np.abs(FeatureSpace(model).coefficients)
     decisions = _native.Decisions(model.pairs)
-    model.evaluator.fast_values(model.vectors, decisions)
+    model.fast_values(model.vectors, decisions)
     free = (a > 0) & (a < a.max(axis=0, initial=0) * (1 - 1e-6))
     off = np.abs(np.abs(np.asarray(decisions.value)) - 1)[free]
     return len(off) >= 5 and float(np.median(off)) > 0.05

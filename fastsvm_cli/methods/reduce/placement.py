@@ -311,7 +311,7 @@ class Problem:
         vectors = model.vectors.select(list(range(rows.start, rows.stop)))
         n, m = vectors.rows, vectors.leading_count
         header = model.header.changed(nr_sv=[n] + m * [0], total_sv=n, rho=[0.0] * model.pairs)
-        alone = _native.Exact(_native.LibsvmFile(header, vectors).svm_model)
+        alone = _native.LibsvmFile(header, vectors)
         decisions = _native.Decisions(header.pairs)
         out = np.empty((n, m))
         size = max(1, BLOCK_CELLS // header.pairs)

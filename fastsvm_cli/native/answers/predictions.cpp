@@ -118,6 +118,7 @@ double one_class_probability(const std::vector<double>& marks, double value) {
 }  // namespace
 
 void predict(const Task& task, const Decisions& decisions, bool probability, Predictions& out) {
+    if (decisions.labels_alone && probability) throw std::invalid_argument("labels alone have no probabilities");
     const int k = static_cast<int>(task.labels.size());
     out.rows = decisions.rows;
     out.columns = !probability || task.regression() ? 0 : task.classification() ? k : 2;
@@ -213,6 +214,7 @@ bool DecisionTest::operator()(const double* value, const double* radius) {
 
 std::vector<std::int64_t> undecided_rows(const Task& task, const Decisions& decisions, bool probability,
                                          double tolerance) {
+    if (!decisions.with_radius) throw std::invalid_argument("decisions without radii decide no row");
     const bool printed = probability && task.classification() && task.labels.size() >= 2;
     const auto flags = task.flags.lease();
     std::vector<char>& open = *flags;

@@ -163,11 +163,12 @@ struct Predictions {
 };
 
 // Computes labels as svm_predict of LIBSVM 3.37 or, with `probability`, labels and probabilities as
-// svm_predict_probability.
+// svm_predict_probability. Throws std::invalid_argument for probabilities of labels alone.
 void predict(const Task& task, const Decisions& decisions, bool probability, Predictions& out);
 
 // Returns the rows, increasing, whose answer the radii leave undecided: the label by svm-predict's votes (regression: a
-// radius above `tolerance`) or, with `probability`, the text of label and probabilities.
+// radius above `tolerance`) or, with `probability`, the text of label and probabilities. Throws std::invalid_argument
+// without radii.
 std::vector<std::int64_t> undecided_rows(const Task& task, const Decisions& decisions, bool probability,
                                          double tolerance);
 

@@ -2,7 +2,14 @@
 #pragma once
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/array.h>
 #include <nanobind/stl/function.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/unique_ptr.h>
+#include <nanobind/stl/vector.h>
 #include <cstddef>
 #include <functional>
 #include <initializer_list>
@@ -43,47 +50,54 @@ class IntegerView : public nb::object {
 template <class T>
 using NumberView = std::conditional_t<std::is_integral_v<std::remove_const_t<T>>, IntegerView, FloatView>;
 
-// An argument: the bytes of any object with a buffer.
-class Bytes {
-public:
-    Bytes() = default;
-    ~Bytes() { PyBuffer_Release(&view_); }
-    Bytes(const Bytes&) = delete;
-    bool take(nb::handle object) {
-        const bool taken = PyObject_GetBuffer(object.ptr(), &view_, PyBUF_SIMPLE) == 0;
-        if (!taken) PyErr_Clear();
-        return taken;
+// Bytes are any object with a buffer, held for the call.
+template <> struct nb::detail::type_caster<std::string_view> {
+    NB_TYPE_CASTER(std::string_view, const_name("bytes | bytearray | memoryview"))
+    type_caster() = default;
+    type_caster(const type_caster&) = delete;
+    ~type_caster() { PyBuffer_Release(&buffer_); }
+    bool from_python(handle object, std::uint32_t, cleanup_list*) noexcept {
+        if (PyObject_GetBuffer(object.ptr(), &buffer_, PyBUF_SIMPLE) != 0) return PyErr_Clear(), false;
+        value = {static_cast<const char*>(buffer_.buf), static_cast<std::size_t>(buffer_.len)};
+        return true;
     }
-    const char* data() const { return static_cast<const char*>(view_.buf); }
-    std::size_t size() const { return static_cast<std::size_t>(view_.len); }
-    std::string_view text() const { return {data(), size()}; }
 
 private:
-    Py_buffer view_{};
+    Py_buffer buffer_{};
 };
-template <> struct nb::detail::type_caster<Bytes> {
-    NB_TYPE_CASTER(Bytes, const_name("bytes | bytearray | memoryview"))
-    bool from_python(handle object, std::uint32_t, cleanup_list*) noexcept { return value.take(object); }
+
+// Text, among it names of files, has the bytes that Python makes of names.
+template <> struct nb::detail::type_caster<std::string> {
+    NB_TYPE_CASTER(std::string, io_name("str | bytes", "str"))
+    bool from_python(handle from, std::uint32_t, cleanup_list*) noexcept {
+        const object bytes = PyUnicode_Check(from.ptr()) ? steal(PyUnicode_EncodeFSDefault(from.ptr())) : borrow(from);
+        if (!bytes.is_valid()) return PyErr_Clear(), false;
+        if (!PyBytes_Check(bytes.ptr())) return false;
+        value.assign(PyBytes_AsString(bytes.ptr()), static_cast<std::size_t>(PyBytes_Size(bytes.ptr())));
+        return true;
+    }
+    static handle from_cpp(const std::string& text, rv_policy, cleanup_list*) noexcept {
+        return PyUnicode_DecodeFSDefaultAndSize(text.data(), static_cast<Py_ssize_t>(text.size()));
+    }
 };
+
+// A result: text as bytes.
+struct AsBytes {
+    std::string text;
+};
+template <> struct nb::detail::type_caster<AsBytes> {
+    NB_TYPE_CASTER(AsBytes, const_name("bytes"))
+    static handle from_cpp(const AsBytes& of, rv_policy, cleanup_list*) noexcept {
+        return PyBytes_FromStringAndSize(of.text.data(), static_cast<Py_ssize_t>(of.text.size()));
+    }
+};
+
 using WithoutGil = nb::call_guard<nb::gil_scoped_release>;
 
 // Parsers need whole lines.
-inline void check_whole_lines(const Bytes& bytes, std::size_t from) {
-    if (from > bytes.size()) throw nb::value_error("offset beyond the text");
-    if (bytes.size() > from && bytes.data()[bytes.size() - 1] != '\n')
-        throw nb::value_error("the text must end in a newline");
-}
-
-inline nb::bytes bytes_of(const std::string& text) { return nb::bytes(text.data(), text.size()); }
-
-// Bytes of a text that is made without the GIL.
-template <class Write> nb::bytes written(Write write) {
-    std::string text;
-    {
-        const nb::gil_scoped_release release;
-        text = write();
-    }
-    return bytes_of(text);
+inline std::string_view whole_lines(std::string_view text) {
+    if (!text.empty() && text.back() != '\n') throw nb::value_error("the text must end in a newline");
+    return text;
 }
 
 // Raises ValueError(what, where).
@@ -114,12 +128,26 @@ using ColumnArray = nb::ndarray<const std::int32_t, nb::ndim<1>, nb::c_contig, n
 using NumbersOut = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using NumberMatrix = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
-// A view that owns its numbers.
-inline FloatView owned(std::vector<double> numbers) {
-    auto* const storage = new std::vector<double>(std::move(numbers));
-    nb::capsule owner(storage, [](void* p) noexcept { delete static_cast<std::vector<double>*>(p); });
-    return view<const double>(storage->data(), {storage->size()}, owner);
-}
+// An argument or a result: numbers in a buffer, which owns them in a result.
+struct Numbers {
+    Numbers(std::vector<double> values = {}) : values(std::move(values)) {}
+    std::vector<double> values;
+};
+template <> struct nb::detail::type_caster<Numbers> {
+    NB_TYPE_CASTER(Numbers, const_name('@') + make_caster<NumberArray>::Name + const_name('@') + FloatView::Name +
+                                const_name('@'))
+    bool from_python(handle from, std::uint32_t flags, cleanup_list* cleanup) noexcept {
+        make_caster<NumberArray> array;
+        if (!array.from_python(from, flags, cleanup)) return false;
+        value.values.assign(array.value.data(), array.value.data() + array.value.size());
+        return true;
+    }
+    static handle from_cpp(Numbers&& of, rv_policy, cleanup_list*) noexcept {
+        auto* const kept = new std::vector<double>(std::move(of.values));
+        const capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<double>*>(p); });
+        return view<const double>(kept->data(), {kept->size()}, owner).release();
+    }
+};
 
 // `out` must have this many pairs. Labels alone have no values, which only some models accept.
 inline void check_pairs(const fastsvm::Decisions& out, std::int64_t pairs, bool labels_alone = false) {
@@ -127,26 +155,31 @@ inline void check_pairs(const fastsvm::Decisions& out, std::int64_t pairs, bool 
     if (out.labels_alone && !labels_alone) throw nb::value_error("labels alone have no values");
 }
 
-// A Python source of bytes, called on any thread.
-using ReadInto = std::function<std::size_t(AnyNumbers)>;
-using Ready = std::function<bool()>;
-fastsvm::ByteStream stream_of(ReadInto read_into, Ready ready);
+// An argument: a source of bytes, whose methods are called on any thread. read_into(memoryview) fills at least one
+// byte, and returns their number, 0 at the end; ready() tells whether it returns at once.
+template <> struct nb::detail::type_caster<fastsvm::ByteStream> {
+    NB_TYPE_CASTER(fastsvm::ByteStream, const_name("typing.Any"))
+    bool from_python(handle from, std::uint32_t flags, cleanup_list* cleanup) noexcept {
+        make_caster<std::function<std::size_t(AnyNumbers)>> read;
+        make_caster<std::function<bool()>> ready;
+        const object of = getattr(from, "read_into", none()), at_once = getattr(from, "ready", none());
+        if (of.is_none() || !read.from_python(of, flags, cleanup) || !ready.from_python(at_once, flags, cleanup))
+            return false;
+        value.read = [read = std::move(read.value)](char* target, std::size_t size) {
+            const gil_scoped_acquire acquire;
+            const object view = steal(PyMemoryView_FromMemory(target, static_cast<Py_ssize_t>(size), PyBUF_WRITE));
+            const std::size_t got = read(AnyNumbers(view));
+            view.attr("release")();  // the memory ends with this call
+            return got;
+        };
+        value.ready = std::move(ready.value);
+        return true;
+    }
+};
 
 // A Python function that takes the bytes of an output; may be null.
 using WriteBytes = std::function<nb::object(nb::bytes)>;
 fastsvm::Outputs::Write writer(WriteBytes write);
-
-// The name of a file, as its bytes, or other text.
-inline std::string text_of(nb::handle value) {
-    const nb::object bytes = nb::steal(PyUnicode_EncodeFSDefault(value.ptr()));
-    if (!bytes.is_valid()) throw nb::python_error();
-    return {PyBytes_AsString(bytes.ptr()), static_cast<std::size_t>(PyBytes_Size(bytes.ptr()))};
-}
-
-// A file's name in Python.
-inline nb::object decoded(const std::string& name) {
-    return nb::steal(PyUnicode_DecodeFSDefaultAndSize(name.data(), static_cast<Py_ssize_t>(name.size())));
-}
 
 // Runs Python's signal handlers, for code without the GIL. Python runs them on the main thread only. Throws what they
 // raise.
@@ -170,11 +203,11 @@ enum class In { value, buffer, sequence, argument };
 
 // A property, and an argument of the constructor.
 template <In in, class Owner, class Member, class Arg> struct Field {
-    using Given = std::conditional_t<in == In::buffer, NumberArray, Member>;
+    using Given = std::conditional_t<in == In::buffer, Numbers, Member>;
 
     static Member taken(Given& given) {
         if constexpr (in == In::buffer)
-            return Member(given.data(), given.data() + given.size());
+            return std::move(given.values);
         else
             return std::move(given);
     }
@@ -200,19 +233,17 @@ auto field(const char* name, Member Owner::* member, Value value) {
     return Field<in, Owner, Member, decltype(arg)>{name, member, std::move(arg)};
 }
 
-// The constructor takes the fields in this order. check(made) throws if they do not fit.
-template <class Class, class Check, class... Fields>
-void bind_checked_fields(Class& bound, Check check, Fields... fields) {
-    using T = typename Class::Type;
+// The constructor takes the fields of Made in this order, and calls construct(self, made).
+template <class Made, class Class, class Construct, class... Fields>
+void bind_fields(Class& bound, Construct construct, const char* doc, Fields... fields) {
     bound.def(
         "__init__",
-        [check, fields...](T* self, typename Fields::Given... given) {
-            T made{};
+        [construct, fields...](typename Class::Type* self, typename Fields::Given... given) {
+            Made made{};
             ((made.*fields.member = Fields::taken(given)), ...);
-            check(made);
-            new (self) T(std::move(made));
+            construct(self, std::move(made));
         },
-        fields.arg...);
+        fields.arg..., doc);
     (fields.add_property(bound), ...);
 }
 
@@ -220,7 +251,7 @@ void bind_checked_fields(Class& bound, Check check, Fields... fields) {
 template <class T, class... Fields>
 nb::class_<T> bind_record(nb::module_& m, const char* name, const char* doc, Fields... fields) {
     nb::class_<T> bound(m, name, doc);
-    bind_checked_fields(bound, [](const T&) {}, fields...);
+    bind_fields<T>(bound, [](T* self, T made) { new (self) T(std::move(made)); }, "", fields...);
     return bound;
 }
 

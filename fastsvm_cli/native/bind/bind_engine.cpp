@@ -1,12 +1,5 @@
 // Bindings of engine/: models and answers.
 
-#include <nanobind/stl/array.h>
-#include <nanobind/stl/optional.h>
-#include <nanobind/stl/pair.h>
-#include <nanobind/stl/shared_ptr.h>
-#include <nanobind/stl/string.h>
-#include <nanobind/stl/tuple.h>
-#include <nanobind/stl/vector.h>
 #include <algorithm>
 #include <cstddef>
 #include <memory>
@@ -31,20 +24,8 @@ Outputs::Write writer(WriteBytes write) {
     if (!write) return nullptr;
     return [write = std::move(write)](const std::string& text) {
         const nb::gil_scoped_acquire acquire;
-        write(bytes_of(text));
+        write(nb::bytes(text.data(), text.size()));
     };
-}
-
-ByteStream stream_of(ReadInto read_into, Ready ready) {
-    return {[read = std::move(read_into)](char* target, std::size_t size) {
-                const nb::gil_scoped_acquire acquire;
-                const nb::object view =
-                    nb::steal(PyMemoryView_FromMemory(target, static_cast<Py_ssize_t>(size), PyBUF_WRITE));
-                const std::size_t got = read(AnyNumbers(view));
-                view.attr("release")();  // the memory ends with this call
-                return got;
-            },
-            std::move(ready)};
 }
 
 namespace {
@@ -59,20 +40,10 @@ void bind_precision(nb::module_& m) {
             "labels", [] { return Precision(); },
             "Labels only. A regression model's label is the value, up to rounding.")
         .def_static(
-            "within",
-            [](double tolerance) {
-                Precision out;
-                out.tolerance = tolerance;
-                return out;
-            },
-            "tolerance"_a, "Values within `tolerance` of svm-predict's; regression models only.")
+            "within", [](double tolerance) { return Precision{tolerance, std::nullopt, std::nullopt}; }, "tolerance"_a,
+            "Values within `tolerance` of svm-predict's; regression models only.")
         .def_static(
-            "values",
-            [] {
-                Precision out;
-                out.sides.emplace();
-                return out;
-            },
+            "values", [] { return Precision{std::nullopt, std::vector<Precision::Side>(), std::nullopt}; },
             "Values up to rounding, and labels.")
         .def_ro("tolerance", &Precision::tolerance, "argument of `within`, or None");
 }
@@ -109,27 +80,23 @@ void bind_answer_options(nb::module_& m) {
     nb::class_<Fallback>(m, "Fallback", "The exact model of a certified model.")
         .def(nb::init<Fallback::Load, double>(), "load"_a, "tolerance"_a,
              "load: called on first need, on any thread. tolerance: allowed radius of a regression value.");
-    nb::class_<Predictor>(m, "Predictor", "A model with its options; any threads' calls reuse its memory.")
-        .def(
-            "__init__",
-            [](Predictor* self, std::shared_ptr<Model> model, bool probability, bool values,
-               std::shared_ptr<Fallback> exact, std::optional<double> tolerance, bool open_rows) {
-                AnswerOptions options;
-                options.model = std::move(model);
-                options.probability = probability;
-                options.values = values;
-                options.exact = std::move(exact);
-                options.tolerance = tolerance;
-                options.open_rows = open_rows;
-                const nb::gil_scoped_release release;  // it may read the exact model
-                new (self) Predictor(std::move(options));
-            },
-            "model"_a, "probability"_a = false, "values"_a = false, "exact"_a.none() = nb::none(),
-            "tolerance"_a.none() = nb::none(), "open_rows"_a = false,
-            "probability: as -b 1. values: append decision values, and radii if the model has them. exact: evaluates "
-            "rows that a certified model leaves undecided. tolerance: allowed error of an ordered regression model's "
-            "values, which may then stop early. open_rows: report undecided rows.")
-        .def_prop_ro("with_radius", [](const Predictor& self) { return self.resolved.with_radius; })
+    nb::class_<Predictor> predictor(m, "Predictor", "A model with its options; any threads' calls reuse its memory.");
+    const auto construct = [](Predictor* self, AnswerOptions options) {
+        const nb::gil_scoped_release release;  // it may read the exact model
+        new (self) Predictor(std::move(options));
+    };
+    bind_fields<AnswerOptions>(
+        predictor, construct,
+        "probability: as -b 1. values: append decision values, and radii if the model has them. exact: evaluates "
+        "rows that a certified model leaves undecided. tolerance: allowed error of an ordered regression model's "
+        "values, which may then stop early. open_rows: report undecided rows.",
+        field<In::argument>("model", &AnswerOptions::model),
+        field<In::argument>("probability", &AnswerOptions::probability, false),
+        field<In::argument>("values", &AnswerOptions::values, false),
+        field<In::argument>("exact", &AnswerOptions::exact, nb::none()),
+        field<In::argument>("tolerance", &AnswerOptions::tolerance, nb::none()),
+        field<In::argument>("open_rows", &AnswerOptions::open_rows, false));
+    predictor.def_prop_ro("with_radius", [](const Predictor& self) { return self.resolved.with_radius; })
         .def(
             "answer",
             [](nb::handle self, std::shared_ptr<const Rows> chunk) {
@@ -146,12 +113,11 @@ void bind_answer_options(nb::module_& m) {
             "Answer a chunk of at most MOST_VALUES decision values.")
         .def(
             "write",
-            [](const Predictor& self, nb::typed<nb::iterable, Rows> chunks, RunCounts& run_counts, WriteBytes write,
-               const nb::str& path) {
-                const std::string name = text_of(path);
+            [](const Predictor& self, nb::typed<nb::iterable, Rows> chunks, WriteBytes write, const std::string& path) {
+                auto run_counts = std::make_unique<RunCounts>();
                 Outputs outputs;
                 outputs.lines = writer(std::move(write));
-                Run run(self, std::move(outputs), run_counts, nullptr);
+                Run run(self, std::move(outputs), *run_counts, nullptr);
                 run.begin();
                 for (nb::handle chunk : chunks) {
                     const auto rows = nb::cast<std::shared_ptr<const Rows>>(chunk);
@@ -159,13 +125,14 @@ void bind_answer_options(nb::module_& m) {
                     try {
                         run.answer(rows);
                     } catch (const RunError& error) {
-                        throw LineError(LineError::data, name, error.line, error.what());
+                        throw LineError(LineError::data, path, error.line, error.what());
                     }
                 }
+                return run_counts;
             },
-            "chunks"_a, "run_counts"_a, "write"_a, "path"_a,
-            "Write the line of every row, in order, on all threads. path: in messages. Raises DataFormatError for a "
-            "row that cannot be evaluated.");
+            "chunks"_a, "write"_a, "path"_a,
+            "Write the line of every row, in order, on all threads; return the counts. path: in messages. Raises "
+            "DataFormatError for a row that cannot be evaluated.");
 }
 
 void bind_answer(nb::module_& m) {
@@ -193,8 +160,6 @@ void bind_summary(nb::module_& m) {
           "svm-scale's warnings after all rows. name: of the range file.");
 }
 
-using OnName = std::function<nb::object(std::int64_t, const std::string&)>;
-
 // Its bad rows are named as soon as they are read.
 struct Blocks : LineBlocks {
     BadRows* bad_rows;
@@ -205,8 +170,7 @@ void bind_place(nb::module_& m) {
         m, "Position",
         "Position in a data file. offset: decompressed bytes. lines: before the offset; comments: of these, neither "
         "rows nor malformed. fields: values per dense row, -1 before the first, 0 for other text.")
-        .def(nb::init<std::int64_t, std::int64_t, std::int64_t, std::int64_t>(), "offset"_a = 0, "lines"_a = 0,
-             "fields"_a = -1, "comments"_a = 0)
+        .def(nb::init<>())
         .def_rw("offset", &Position::offset)
         .def_rw("lines", &Position::lines)
         .def_rw("fields", &Position::fields)
@@ -234,15 +198,7 @@ void bind_place(nb::module_& m) {
 void bind_bad_rows(nb::module_& m) {
     m.attr("MOST_NAMED") = BadRows::most_named;
     nb::class_<BadRows>(m, "BadRows", "Malformed lines, and rows that the model cannot evaluate.")
-        .def(
-            "__init__",
-            [](BadRows* self, bool nan, OnName name) {
-                new (self) BadRows(nan, [name = std::move(name)](const RowProblem& problem) {
-                    const nb::gil_scoped_acquire acquire;
-                    name(problem.first, problem.second);
-                });
-            },
-            "nan"_a, "name"_a)
+        .def(nb::init<bool, BadRows::Name>(), "nan"_a, "name"_a)
         .def_ro("count", &BadRows::count, "number of bad rows")
         .def_ro("named", &BadRows::named, "[(line, reason)] of the first MOST_NAMED bad rows")
         .def("restore", &BadRows::restore, "count"_a, "named"_a,
@@ -257,20 +213,18 @@ void bind_blocks(nb::module_& m) {
     nb::class_<Blocks>(m, "LineBlocks", "Rows of a file's bytes, in blocks of whole lines.")
         .def(
             "__init__",
-            [](Blocks* self, ReadInto read_into, Ready ready, Position& position, BadRows* bad_rows,
-               std::shared_ptr<Scaling> scaling, ScaledEntries& scaled, bool labelled, bool dense,
-               const std::string& delimiter, std::int32_t first_index, std::size_t size, std::size_t max_line) {
+            [](Blocks* self, ByteStream stream, Position& position, BadRows* bad_rows, std::shared_ptr<Scaling> scaling,
+               ScaledEntries& scaled, bool labelled, bool dense, const std::string& delimiter, std::int32_t first_index,
+               std::size_t size, std::size_t max_line) {
                 Reading reading{labelled,    dense,    delimiter.empty() ? ',' : delimiter[0],
                                 first_index, max_line, std::move(scaling)};
-                ByteStream stream = stream_of(std::move(read_into), std::move(ready));
                 new (self) Blocks{{std::move(stream), std::move(reading), position, bad_rows, scaled}, bad_rows};
                 self->size = size;
             },
-            "read_into"_a, "ready"_a, "position"_a, "bad_rows"_a.none(), "scaling"_a.none(), "scaled"_a,
-            "labelled"_a = true, "dense"_a = false, "delimiter"_a = ",", "first_index"_a = 1, "size"_a = block_bytes,
-            "max_line"_a = longest_line, nb::keep_alive<1, 4>(), nb::keep_alive<1, 5>(), nb::keep_alive<1, 7>(),
-            "read_into: reads at least one byte into a memoryview, and returns their number; 0 at the end. ready: "
-            "whether read_into returns at once. size: bytes of a block. scaled: counts scaled rows.")
+            "stream"_a, "position"_a, "bad_rows"_a.none(), "scaling"_a.none(), "scaled"_a, "labelled"_a = true,
+            "dense"_a = false, "delimiter"_a = ",", "first_index"_a = 1, "size"_a = block_bytes,
+            "max_line"_a = longest_line, nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>(), nb::keep_alive<1, 6>(),
+            "stream: a Content. size: bytes of a block. scaled: counts scaled rows.")
         .def(
             "next",
             [](Blocks& self) {

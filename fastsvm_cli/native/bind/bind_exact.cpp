@@ -1,10 +1,6 @@
-// Bindings for compilers and measurements: kernels, exact models, kernel matrices, parts of expansions; threads and
+// Bindings for compilers and measurements: kernels, kernel matrices, parts of expansions, answers; threads and
 // instruction sets.
 
-#include <nanobind/stl/array.h>
-#include <nanobind/stl/optional.h>
-#include <nanobind/stl/string.h>
-#include <nanobind/stl/vector.h>
 #include <algorithm>
 #include <memory>
 #include <string>
@@ -14,48 +10,48 @@
 
 #include "answers/predictions.h"
 #include "bind/bind.h"
-#include "exact/exact.h"
-#include "exact/labels/grid_tiles.h"
-#include "exact/labels/kernel_tiles.h"
+#include "engine/model.h"
 #include "exact/reference/reference.h"
-#include "exact/reference/rounding.h"
 #include "exact/values/kernel_matrix.h"
-#include "exact/values/panels.h"
 #include "models/expansion.h"
 #include "simd/library_exp.h"
 #include "simd/loops.h"
-#include "simd/packed.h"
 #include "simd/parallel.h"
 #include "system/platform.h"
 
 using namespace nb::literals;
 using namespace fastsvm;
 
+// An argument: a Chunk, or a matrix, whose columns are features 1, 2, ...
+struct AnyRows {
+    std::shared_ptr<const Rows> rows() const {
+        if (chunk) return chunk;
+        return std::make_shared<const Rows>(rows_of_matrix(matrix.data(), static_cast<std::int64_t>(matrix.shape(0)),
+                                                           static_cast<std::int64_t>(matrix.shape(1))));
+    }
+    std::shared_ptr<const Rows> chunk;
+    NumberMatrix matrix;
+};
+template <> struct nb::detail::type_caster<AnyRows> {
+    NB_TYPE_CASTER(AnyRows, make_caster<Rows>::Name + const_name(" | ") + make_caster<NumberMatrix>::Name)
+    bool from_python(handle from, std::uint32_t flags, cleanup_list* cleanup) noexcept {
+        make_caster<std::shared_ptr<const Rows>> chunk;
+        if (chunk.from_python(from, flags, cleanup)) return value.chunk = std::move(chunk.value), true;
+        make_caster<NumberMatrix> matrix;
+        return matrix.from_python(from, flags, cleanup) && (value.matrix = std::move(matrix.value), true);
+    }
+};
+
 namespace {
 
-Rows matrix_rows(const NumberMatrix& matrix) {
-    return rows_of_matrix(matrix.data(), static_cast<std::int64_t>(matrix.shape(0)),
-                          static_cast<std::int64_t>(matrix.shape(1)));
-}
-
-void fill_kernel_matrix(const KernelMatrix& kernel_matrix, const Rows& rows, NumbersOut& out) {
-    if (static_cast<std::int64_t>(out.shape(0)) != rows.rows ||
-        static_cast<std::int64_t>(out.shape(1)) != kernel_matrix.size())
+void check_shape(const NumbersOut& out, std::int64_t rows, std::int64_t columns) {
+    if (static_cast<std::int64_t>(out.shape(0)) != rows || static_cast<std::int64_t>(out.shape(1)) != columns)
         throw nb::value_error("wrong shape");
-    const nb::gil_scoped_release release;
-    kernel_matrix.values(rows, out.data());
 }
 
-// Sums of the rows' kernel values with all vectors, which must fill whole panels. For measurements.
-template <class Tiles> std::vector<double> kernel_sums(const Tiles& self, const Rows& rows) {
-    if (self.size() % panel) throw nb::index_error("whole panels only");
-    const auto block = self.block();
-    self.take(rows, in_order(rows.rows).data(), rows.rows, *block);
-    const std::vector<float> coef(static_cast<std::size_t>(self.size()), 1.0F);
-    std::vector<double> sums(static_cast<std::size_t>(rows.rows * lanes));  // in parts
-    Aligned<float> scratch;
-    self.add_sums(*block, rows.rows, 0, self.size(), coef.data(), scratch, sums.data());
-    return sums;
+void fill_kernel_matrix(const KernelMatrix& self, const Rows& rows, NumbersOut& out) {
+    check_shape(out, rows.rows, self.size());
+    self.values(rows, out.data());
 }
 
 void bind_kernels(nb::module_& m) {
@@ -77,93 +73,42 @@ void bind_kernels(nb::module_& m) {
         .def_prop_ro("of_distances", &Kernel::of_distances, "whether values depend on |x - z| alone")
         .def_prop_ro("semidefinite", &Kernel::semidefinite, "whether it is positive semidefinite for any vectors");
 
-    nb::class_<SvmModel>(m, "SvmModel", "The numbers of an exact model.")
-        .def(nb::init<const Kernel&, bool, std::vector<std::int64_t>, std::vector<double>,
-                      std::shared_ptr<const Rows>>(),
-             "kernel"_a, "regression"_a, "nr_sv"_a, "rho"_a, "vectors"_a)
-        .def(
-            "kernel_row",
-            [](const SvmModel& self, const Rows& x, std::int64_t row, const Rows& z) {
-                if (row < 0 || row >= x.rows) throw nb::index_error("row out of range");
-                if (self.kernel.type == KernelType::precomputed)
-                    throw nb::value_error("rows of a precomputed kernel are kernel values");
-                return reference_kernel_row(self.kernel, x, row, z);
-            },
-            "x"_a, "row"_a, "z"_a, "K of a row of x with every row of z, as LIBSVM computes it.");
-
-    nb::class_<SingleTiles>(m, "SingleTiles", "RBF kernel values in single precision.")
+    nb::class_<KernelMatrix>(m, "KernelMatrix",
+                             "Blocks of kernel values of any rows with fixed vectors: chunks, or matrices, whose "
+                             "columns are features 1, 2, ...")
         .def(
             "__init__",
-            [](SingleTiles* self, const SvmModel& model) {
-                if (!SingleTiles::holds(model)) throw nb::value_error("another kernel than these are for");
-                new (self) SingleTiles(model, in_order(model.total_sv()));
-            },
-            "model"_a)
-        .def("kernel_sums", &kernel_sums<SingleTiles>, "chunk"_a);
-
-    nb::class_<Exact>(m, "Exact", "An exact LIBSVM model, ready for evaluation.")
-        .def(nb::init<const SvmModel&>(), "model"_a, WithoutGil())
-        .def(
-            "fast_values",
-            [](const Exact& self, const Rows& chunk, Decisions& out) {
-                check_pairs(out, self.model().pairs());
-                if (self.model().kernel.type == KernelType::precomputed)
-                    throw nb::value_error("a precomputed kernel has no other evaluation");
-                self.fast_values(chunk, out);
-            },
-            "chunk"_a, "out"_a, WithoutGil(), "Values and rounding radii, without reference sums.");
-
-    nb::class_<KernelMatrix>(m, "KernelMatrix", "Blocks of kernel values of any rows with fixed vectors.")
-        .def(nb::init<const Kernel&, std::shared_ptr<const Rows>>(), "kernel"_a, "vectors"_a, WithoutGil())
-        .def(
-            "__init__",
-            [](KernelMatrix* self, const Kernel& kernel, const NumberMatrix& vectors) {
+            [](KernelMatrix* self, const Kernel& kernel, const AnyRows& vectors) {
                 const nb::gil_scoped_release release;
-                new (self) KernelMatrix(kernel, std::make_shared<const Rows>(matrix_rows(vectors)));
+                new (self) KernelMatrix(kernel, vectors.rows());
             },
-            "kernel"_a, "vectors"_a,
-            "vectors: rows of a matrix, whose columns are features 1, 2, ...; as in all matrices here.")
+            "kernel"_a, "vectors"_a)
         .def(
-            "diagonal", [](const KernelMatrix& self) { return owned(self.diagonal()); },
+            "diagonal", [](const KernelMatrix& self) { return Numbers(self.diagonal()); },
             "K of every vector with itself.")
         .def(
             "values",
-            [](const KernelMatrix& self, const Rows& rows, NumbersOut out) { fill_kernel_matrix(self, rows, out); },
-            "rows"_a, "out"_a, "Fill out (rows, vectors) with the kernel values.")
-        .def(
-            "values",
-            [](const KernelMatrix& self, const NumberMatrix& rows, NumbersOut out) {
-                fill_kernel_matrix(self, matrix_rows(rows), out);
+            [](const KernelMatrix& self, const AnyRows& rows, NumbersOut out) {
+                fill_kernel_matrix(self, *rows.rows(), out);
             },
-            "rows"_a, "out"_a)
+            "rows"_a, "out"_a, WithoutGil(), "Fill out (rows, vectors) with the kernel values.")
         .def(
             "own_values",
             [](const KernelMatrix& self, const std::vector<std::int64_t>& which, NumbersOut out) {
                 fill_kernel_matrix(self, select_rows(self.vectors(), which), out);
             },
-            "which"_a, "out"_a, "As `values`, for some of the vectors.")
+            "which"_a, "out"_a, WithoutGil(), "As `values`, for some of the vectors.")
         .def(
             "times",
-            [](const KernelMatrix& self, const NumberMatrix& rows, const NumberMatrix& weights, NumbersOut out) {
-                if (static_cast<std::int64_t>(weights.shape(0)) != self.size() || out.shape(0) != rows.shape(0) ||
-                    out.shape(1) != weights.shape(1))
-                    throw nb::value_error("wrong shape");
-                const nb::gil_scoped_release release;
-                self.times(matrix_rows(rows), weights.data(), static_cast<std::int64_t>(weights.shape(1)), out.data());
+            [](const KernelMatrix& self, const AnyRows& rows, const NumberMatrix& weights, NumbersOut out) {
+                const std::int64_t columns = static_cast<std::int64_t>(weights.shape(1));
+                if (static_cast<std::int64_t>(weights.shape(0)) != self.size()) throw nb::value_error("wrong shape");
+                const auto taken = rows.rows();
+                check_shape(out, taken->rows, columns);
+                self.times(*taken, weights.data(), columns, out.data());
             },
-            "rows"_a, "weights"_a, "out"_a,
+            "rows"_a, "weights"_a, "out"_a, WithoutGil(),
             "Fill out (rows, columns) with the kernel values of the rows times weights (vectors, columns).");
-
-    nb::class_<GridTiles>(m, "GridTiles", "RBF kernel values of vectors on a grid, from whole numbers.")
-        .def_static(
-            "of", [](const SvmModel& model) { return GridTiles::of(model, in_order(model.total_sv())).release(); },
-            nb::rv_policy::take_ownership, "model"_a,
-            "Tiles of the support vectors; None if the kernel is not RBF, or the vectors are off a grid, or wide and "
-            "sparse.")
-        .def_prop_ro("features_per_word", &GridTiles::features_per_word)
-        .def_prop_ro("products", &GridTiles::products, "Products per kernel value, for a row like the vectors.")
-        .def("kernel_sums", &kernel_sums<GridTiles>, "chunk"_a);
-
     m.def("used_indices", &used_indices, "vectors"_a, "LIBSVM indices in the vectors, increasing.");
 }
 
@@ -172,11 +117,14 @@ DegreeNorms degree_norms_of(std::size_t n, const NumberArray& a, double gamma, i
     return {static_cast<std::int64_t>(n), a.data(), gamma, from, to};
 }
 
-// Owns the arrays that its DegreeNormParts point into.
-struct HeldParts {
-    std::shared_ptr<const void> arrays;
-    std::shared_ptr<const DegreeNormParts> parts;
-};
+// The parts that make() returns, and the arrays that they point into.
+template <class Make, class... Arrays>
+std::shared_ptr<DegreeNormParts> with_arrays(Make make, const Arrays&... arrays) {
+    const auto held = std::make_shared<std::tuple<std::shared_ptr<DegreeNormParts>, Arrays...>>(nullptr, arrays...);
+    const nb::gil_scoped_release release;
+    std::get<0>(*held) = make();
+    return {held, std::get<0>(*held).get()};
+}
 
 void check_sparse(const IndexArray& starts, const ColumnArray& columns, const NumberArray& values, std::int64_t d,
                   const NumberArray& shift, const NumberArray& squared_norms) {
@@ -190,63 +138,35 @@ void check_sparse(const IndexArray& starts, const ColumnArray& columns, const Nu
         if (columns.data()[e] < 0 || columns.data()[e] >= d) throw nb::index_error("column out of range");
 }
 
-void check_rows(const Rows& chunk, const std::vector<std::int64_t>& rows) {
-    for (std::int64_t row : rows)
-        if (row < 0 || row >= chunk.rows) throw nb::index_error("row out of range");
-}
-
 void bind_expansions(nb::module_& m) {
-    m.def(
-        "expand",
-        [](const Rows& vectors, const std::vector<std::int32_t>& features, const std::vector<std::int64_t>& rows,
-           const std::vector<double>& a, const NumberArray& center, bool gaussian, double gamma,
-           const std::vector<double>& factors) {
-            check_rows(vectors, rows);
-            if (center.size() != features.size() || a.size() != rows.size() || factors.empty() ||
-                factors.size() > max_degree + 1)
-                throw nb::value_error("wrong number of values");
-            std::vector<double> numbers;
-            {
-                const nb::gil_scoped_release release;
-                const Features columns(features);
-                numbers = expand({vectors, columns, rows, center.data()}, a.data(), gaussian, gamma, factors);
-            }
-            return owned(std::move(numbers));
-        },
-        "vectors"_a, "features"_a, "rows"_a, "a"_a, "center"_a, "gaussian"_a, "gamma"_a, "factors"_a,
-        "Packed tensors of an expansion of these support vectors about a center.");
-    m.def(
-        "largest_squared_distance",
-        [](const Rows& vectors, const std::vector<std::int32_t>& features, const std::vector<std::int64_t>& rows,
-           const NumberArray& center) {
-            check_rows(vectors, rows);
-            if (center.size() != features.size()) throw nb::value_error("wrong number of values");
-            const nb::gil_scoped_release release;
-            const Features columns(features);
-            return largest_squared_distance({vectors, columns, rows, center.data()});
-        },
-        "vectors"_a, "features"_a, "rows"_a, "center"_a);
-    m.def(
-        "column_ranges",
-        [](const Rows& vectors, const std::vector<std::int32_t>& features, const std::vector<std::int64_t>& rows)
-            -> nb::typed<nb::tuple, std::vector<double>, std::vector<double>, std::vector<double>> {
-            check_rows(vectors, rows);
-            const Features columns(features);
-            std::vector<double> mean(features.size()), low(mean), high(mean);
-            column_ranges({vectors, columns, rows, nullptr}, mean.data(), low.data(), high.data());
-            return nb::make_tuple(mean, low, high);
-        },
-        "vectors"_a, "features"_a, "rows"_a, "Mean, minimum and maximum per feature.");
-    nb::class_<HeldParts>(m, "DegreeNormParts",
-                          "Squared degree norms W_from^2 .. W_to^2 and W_{>to}^2, in parts of at most about a "
-                          "second: add the sums of all parts in order.")
+    nb::class_<ExpandedVectors>(m, "ExpandedVectors", "Support vectors of an expansion, as features of a model.")
+        .def(nb::init<std::shared_ptr<const Rows>, const std::vector<std::int32_t>&, std::vector<std::int64_t>>(),
+             "vectors"_a, "features"_a, "rows"_a)
+        .def(
+            "expand",
+            [](const ExpandedVectors& self, const std::vector<double>& a, const Numbers& center, bool gaussian,
+               double gamma, const std::vector<double>& factors) {
+                return Numbers(self.expand(a, center.values, gaussian, gamma, factors));
+            },
+            "a"_a, "center"_a, "gaussian"_a, "gamma"_a, "factors"_a, WithoutGil(),
+            "Packed tensors of the expansion with coefficients a about a center.")
+        .def(
+            "largest_squared_distance",
+            [](const ExpandedVectors& self, const Numbers& center) {
+                return self.largest_squared_distance(center.values);
+            },
+            "center"_a, WithoutGil())
+        .def("column_ranges", &ExpandedVectors::column_ranges, "Mean, minimum and maximum per feature.");
+
+    nb::class_<DegreeNormParts>(m, "DegreeNormParts",
+                                "Squared degree norms W_from^2 .. W_to^2 and W_{>to}^2, in parts of at most about a "
+                                "second: add the sums of all parts in order.")
         .def_static(
             "dense",
             [](const NumberMatrix& x, const NumberArray& a, double gamma, int from, int to) {
                 const DegreeNorms of = degree_norms_of(x.shape(0), a, gamma, from, to);
-                auto arrays = std::make_shared<std::tuple<NumberMatrix, NumberArray>>(x, a);
-                const nb::gil_scoped_release release;
-                return HeldParts{arrays, degree_norm_parts(of, static_cast<std::int64_t>(x.shape(1)), x.data())};
+                return with_arrays(
+                    [&] { return degree_norm_parts(of, static_cast<std::int64_t>(x.shape(1)), x.data()); }, x, a);
             },
             "x"_a, "a"_a, "gamma"_a, "from_degree"_a, "to_degree"_a,
             "Take support vectors x (n, d), about a center, with coefficients a (n).")
@@ -257,38 +177,19 @@ void bind_expansions(nb::module_& m) {
                int to) {
                 const DegreeNorms of = degree_norms_of(shift.size(), a, gamma, from, to);
                 check_sparse(starts, columns, values, d, shift, squared_norms);
-                auto arrays =
-                    std::make_shared<std::tuple<IndexArray, ColumnArray, NumberArray, NumberArray, NumberArray>>(
-                        starts, columns, values, shift, a);
-                const nb::gil_scoped_release release;
-                return HeldParts{arrays, degree_norm_parts(of, d, starts.data(), columns.data(), values.data(),
-                                                           shift.data(), squared_norms.data())};
+                const auto make = [&] {
+                    return degree_norm_parts(of, d, starts.data(), columns.data(), values.data(), shift.data(),
+                                             squared_norms.data());
+                };
+                return with_arrays(make, starts, columns, values, shift, a);
             },
             "starts"_a, "columns"_a, "values"_a, "features"_a, "shift"_a, "squared_norms"_a, "a"_a, "gamma"_a,
             "from_degree"_a, "to_degree"_a,
             "Take sparse rows y whose center m is not the origin. Their inner products about m are y_i.y_j - shift_i - "
             "shift_j, with shift_i = y_i.m - |m|^2 / 2 (n). squared_norms (n): about m.")
-        .def("__len__", [](const HeldParts& self) { return self.parts->count(); })
-        .def(
-            "sums",
-            [](const HeldParts& self, std::int64_t part) {
-                if (part < 0 || part >= self.parts->count()) throw nb::index_error("part out of range");
-                const nb::gil_scoped_release release;
-                return self.parts->sums(part);
-            },
-            "part"_a, "Sums of one part.")
-        .def(
-            "share",
-            [](const HeldParts& self, std::int64_t parts) {
-                if (parts < 0 || parts > self.parts->count()) throw nb::index_error("part out of range");
-                return self.parts->share(parts);
-            },
-            "parts"_a, "Share of the work in the first `parts` parts.");
-}
-
-const char* library_exp_name() {
-    const ExpLoop loop = library_exp();
-    return !loop ? "" : loop == loops().wide_reference->fused_exp ? "fused" : "plain";
+        .def("__len__", &DegreeNormParts::count)
+        .def("sums", &DegreeNormParts::sums, "part"_a, WithoutGil(), "Sums of one part.")
+        .def("share", &DegreeNormParts::share, "parts"_a, "Share of the work in the first `parts` parts.");
 }
 
 void bind_simd(nb::module_& m) {
@@ -300,9 +201,10 @@ void bind_simd(nb::module_& m) {
     m.def("select_instruction_set", &select_instruction_set, "name"_a,
           "Use the hot loops of one of instruction_sets(); False if unavailable.");
     m.def("instruction_sets", &instruction_sets, "Instruction sets of this machine and build, fastest first.");
-    m.def("library_exp", &library_exp_name,
-          "Loop of this instruction set, 'plain' or 'fused', with the bits of this process's exp, for the reference "
-          "sum; '' if none: the library is called.");
+    m.def(
+        "library_exp", [] { return library_exp() != nullptr; },
+        "Whether a loop of this instruction set has the bits of this process's exp, for the reference sum; else the "
+        "library is called.");
     m.def("instruction_set", [] { return loops().name; }, "Instruction set of the hot loops in use.");
 }
 
@@ -325,11 +227,7 @@ void bind_answers(nb::module_& m) {
         .def_rw("reference_rows", &Decisions::reference_rows, "rows evaluated by the reference sum")
         .def_ro("level_rows", &Decisions::level_rows,
                 "rows decided per level of an exact model: grid, single precision, double precision, reference sum")
-        .def_prop_ro("kernel_evaluations", &Decisions::kernel_evaluations, "sum of `evaluations`")
-        .def("count", &Decisions::count, "evaluations"_a, "Add kernel evaluations to every row.")
         .def("resize", &Decisions::resize, "rows"_a)
-        .def("put", &Decisions::put, "rows"_a, "from_"_a,
-             "Replace the values and radii (0 if `from_` has none) of these rows, and add their costs.")
         .def("map_values", &Decisions::map_values, "from_"_a, "scale"_a, "to"_a,
              "A value y becomes to + (y - from_) * scale, scale above 0, with its radius; a radius of 0 stays 0.")
         .def_prop_ro(
@@ -342,21 +240,11 @@ void bind_answers(nb::module_& m) {
         .def_prop_ro("radius", of_pairs(&Decisions::radius),
                      "(rows, pairs) float64, bounds of |value - svm-predict's|; or None");
 
-    nb::class_<Task>(m, "Task",
-                     "Parameters of predictions from decision values: svm_type, labels, probability parameters.")
-        .def(
-            "__init__",
-            [](Task* task, int type, std::vector<int> labels, std::vector<double> prob_a, std::vector<double> prob_b,
-               std::vector<double> marks) {
-                new (task) Task{static_cast<SvmType>(type), std::move(labels), std::move(prob_a), std::move(prob_b),
-                                std::move(marks)};
-            },
-            "svm_type"_a, "labels"_a, "prob_a"_a, "prob_b"_a, "density_marks"_a);
+    nb::class_<Task>(m, "Task", "The part of a Header that predictions from decision values need.");
 
     nb::class_<Predictions>(m, "Predictions", "svm-predict's output for a chunk, as numbers.")
         .def(nb::init<>())
         .def_ro("rows", &Predictions::rows)
-        .def("put", &Predictions::put, "rows"_a, "from_"_a, "Replace the labels of these rows.")
         .def("iterate_pairs", &Predictions::iterate_pairs,
              "Iterate the probabilities of two classes as those of more, as scikit-learn's LIBSVM does.")
         .def_prop_ro(
@@ -377,37 +265,12 @@ void bind_answers(nb::module_& m) {
         .def("add", &Score::add, "chunk"_a, "predictions"_a, WithoutGil(), "Add the predictions of a labelled chunk.")
         .def_ro("correct", &Score::correct);
 
-    m.def(
-        "predict",
-        [](const Task& task, const Decisions& decisions, bool probability, Predictions& out) {
-            if (decisions.labels_alone && probability) throw nb::value_error("labels alone have no probabilities");
-            predict(task, decisions, probability, out);
-        },
-        "task"_a, "decisions"_a, "probability"_a, "out"_a, WithoutGil(),
-        "Predict labels or regression values, with `probability` also probabilities, as svm-predict does. Raises "
-        "ValueError for probabilities of labels alone.");
-    m.def(
-        "undecided_rows",
-        [](const Task& task, const Decisions& decisions, bool probability, double tolerance) {
-            if (!decisions.with_radius) throw nb::value_error("decisions without radii decide no row");
-            return undecided_rows(task, decisions, probability, tolerance);
-        },
-        "task"_a, "decisions"_a, "probability"_a = false, "tolerance"_a = 0.0,
-        "Rows whose label or, with `probability`, printed probabilities the radii leave undecided; for regression, "
-        "rows "
-        "with a radius above `tolerance`. Raises ValueError without radii.");
-    m.def(
-        "format_lines",
-        [](const Task& task, const Predictions& predictions, const Decisions* values, bool odds,
-           const Decisions* evaluations) {
-            if (values && values->labels_alone) throw nb::value_error("labels alone have no values");
-            if (evaluations && evaluations->rows != predictions.rows) throw nb::value_error("other rows");
-            const std::int64_t* const counts = evaluations ? evaluations->evaluations.data() : nullptr;
-            return written([&] { return format(task, predictions, values, odds, counts); });
-        },
-        "task"_a, "predictions"_a, "values"_a.none(), "odds"_a = false, "evaluations"_a.none() = nb::none(),
-        "svm-predict's output lines. values: append decision values, and radii if any; odds: append DeCoste's p+ (eq. "
-        "32) if there are radii; evaluations: append the kernel evaluations.");
+    m.def("predict", &predict, "task"_a, "decisions"_a, "probability"_a, "out"_a, WithoutGil(),
+          "Predict labels or regression values, with `probability` also probabilities, as svm-predict does. Raises "
+          "ValueError for probabilities of labels alone.");
+    m.def("undecided_rows", &undecided_rows, "task"_a, "decisions"_a, "probability"_a = false, "tolerance"_a = 0.0,
+          "Rows whose label or, with `probability`, printed probabilities the radii leave undecided; for regression, "
+          "rows with a radius above `tolerance`. Raises ValueError without radii.");
 }
 
 }  // namespace

@@ -1,13 +1,6 @@
 // Bindings of model files: headers, LIBSVM models and every compiled kind.
 #include "bind/bind.h"
 
-#include <nanobind/stl/optional.h>
-#include <nanobind/stl/pair.h>
-#include <nanobind/stl/shared_ptr.h>
-#include <nanobind/stl/string.h>
-#include <nanobind/stl/tuple.h>
-#include <nanobind/stl/vector.h>
-
 #include <algorithm>
 #include <cstdint>
 #include <memory>
@@ -30,19 +23,18 @@
 #include "models/maclaurin.h"
 #include "models/ordered.h"
 #include "models/triangle.h"
+#include "program/exact_file.h"
 
 using namespace nb::literals;
 using namespace fastsvm;
 
 namespace {
 
-using Numbers = std::optional<std::vector<double>>;
-using Wholes = std::optional<std::vector<int>>;
-
 // In a tuple, the field as bound, or nothing: arguments that every model needs precede those with a default.
 template <bool needed, class Member> auto bound_if(const HeaderField<Member>& of) {
     constexpr bool parameter = std::is_same_v<Member, int> || std::is_same_v<Member, double>;
-    constexpr bool optional = std::is_same_v<Member, Numbers> || std::is_same_v<Member, Wholes>;
+    constexpr bool optional = std::is_same_v<Member, std::optional<std::vector<double>>> ||
+                              std::is_same_v<Member, std::optional<std::vector<int>>>;
     if constexpr (needed == (parameter || optional))
         return std::tuple();
     else if constexpr (needed)
@@ -53,15 +45,15 @@ template <bool needed, class Member> auto bound_if(const HeaderField<Member>& of
         return std::tuple(field(of.key, of.member, nb::none()));
 }
 
-void check_types(const Header& header) {
+void construct(Header* self, Header header) {
     const auto kernels = kernel_names.begin() + libsvm_kernels;
     if (std::find(svm_type_names.begin(), svm_type_names.end(), header.svm_type) == svm_type_names.end() ||
         std::find(kernel_names.begin(), kernels, header.kernel_type) == kernels)
         throw nb::value_error("no such svm_type or kernel_type");
+    new (self) Header(std::move(header));
 }
 
 void bind_header(nb::module_& m) {
-    m.attr("HEADER_KEYS") = nb::tuple(nb::cast(std::vector<std::string>(header_keys.begin(), header_keys.end())));
     m.attr("SVM_TYPES") = nb::tuple(nb::cast(std::vector<std::string>(svm_type_names.begin(), svm_type_names.end())));
 
     nb::class_<Header> header(
@@ -71,7 +63,7 @@ void bind_header(nb::module_& m) {
         "(nr_class); None unless classification. rho, probA, probB: (pairs). prob_density_marks: (10).");
     const auto bound = std::apply(
         [](const auto&... of) { return std::tuple_cat(bound_if<true>(of)..., bound_if<false>(of)...); }, header_fields);
-    std::apply([&](const auto&... fields) { bind_checked_fields(header, check_types, fields...); }, bound);
+    std::apply([&](const auto&... fields) { bind_fields<Header>(header, construct, "", fields...); }, bound);
     header
         .def(
             "changed",
@@ -97,30 +89,12 @@ void bind_header(nb::module_& m) {
           "[(pair, i, j)] for classes i < j, in LIBSVM's order. A positive value votes for i.");
 }
 
-// Raises ModelError as ModelFormatError(path, why, line).
-template <class Read> auto reading(nb::handle path, Read read) {
-    try {
-        return read();
-    } catch (const ModelError& error) {
-        const nb::object type = nb::module_::import_("fastsvm_cli.errors").attr("ModelFormatError");
-        nb::object line = nb::none();
-        if (error.line) line = nb::int_(error.line);
-        PyErr_SetObject(type.ptr(), type(path, error.what(), line).ptr());
-        throw nb::python_error();
-    }
-}
-
-// Reads a file's bytes without the GIL.
-template <class Read> auto reading(const Bytes& bytes, nb::handle path, Read read) {
-    return reading(path, [&] {
-        const nb::gil_scoped_release release;
-        return read(bytes.text());
-    });
-}
-
-// "" as None.
-std::optional<std::string> or_none(const std::string& text) {
-    return text.empty() ? std::nullopt : std::optional<std::string>(text);
+// A property: text, "" as None.
+template <class Owner, class Text> auto or_none(Text text) {
+    return [text](const Owner& self) -> std::optional<std::string> {
+        const std::string& found = std::invoke(text, self);
+        return found.empty() ? std::nullopt : std::optional(found);
+    };
 }
 
 void bind_files_of_models(nb::module_& m) {
@@ -130,24 +104,19 @@ void bind_files_of_models(nb::module_& m) {
         "fingerprint of the file of --scale. inherited: from the LIBSVM model that this one was compiled from and "
         "whose labels it proves.",
         field("digest", &FoldedScaling::digest), field("inherited", &FoldedScaling::inherited, false))
-        .def_prop_ro(
-            "unproven",
-            [](const FoldedScaling& self) { return or_none(no_certificates(true, !self.inherited, false, true)); },
-            "why the model proves nothing about its source; None if that takes raw rows too");
+        .def_prop_ro("unproven", or_none<FoldedScaling>([](const FoldedScaling& self) {
+                         return no_certificates(true, !self.inherited, false, true);
+                     }),
+                     "why the model proves nothing about its source; None if that takes raw rows too");
 
     nb::class_<ModelFile>(m, "ModelFile", "A model as its file holds it.")
         .def_prop_ro("kind", [](const ModelFile& self) { return self.kind(); })
         .def_prop_ro(
             "header", [](const ModelFile& self) -> const Header& { return self.header; },
             nb::rv_policy::reference_internal)
-        .def_prop_ro("fingerprint", [](const ModelFile& self) { return or_none(self.fingerprint); })
+        .def_prop_ro("fingerprint", or_none<ModelFile>(&ModelFile::fingerprint))
         .def_ro("folded", &ModelFile::folded)
-        .def_prop_ro("notes",
-                     [](const ModelFile& self) {
-                         std::vector<std::pair<std::int64_t, std::string>> out;
-                         for (const ModelNote& note : self.notes) out.emplace_back(note.line, note.text);
-                         return out;
-                     })
+        .def_ro("notes", &ModelFile::notes)
         .def_prop_ro("proves", &ModelFile::proves)
         .def_prop_ro("certified", &ModelFile::certified)
         .def_prop_ro("ordered", &ModelFile::ordered)
@@ -157,52 +126,40 @@ void bind_files_of_models(nb::module_& m) {
         .def_prop_ro("serials", &ModelFile::serials)
         .def(
             "embed",
-            [](ModelFile& self, const std::vector<nb::bytes>& texts, std::shared_ptr<Scaling> scaling) {
-                EmbeddedRange embedded{{}, std::move(scaling)};
-                for (const nb::bytes& text : texts) embedded.texts.emplace_back(text.c_str(), text.size());
-                self.embed(std::move(embedded));
+            [](ModelFile& self, std::vector<std::string> texts, std::shared_ptr<Scaling> scaling) {
+                self.embed({std::move(texts), std::move(scaling)});
             },
             "texts"_a, "scaling"_a.none(),
             "Apply a scaling to raw rows from now on; None: no more. texts: of the range file, and of e1071's y scale "
             "file if any.")
         .def_prop_ro("range_texts",
                      [](const ModelFile& self) {
-                         std::vector<nb::bytes> out;
-                         for (const std::string& text : self.embedded().texts) out.push_back(bytes_of(text));
+                         std::vector<AsBytes> out;
+                         for (const std::string& text : self.embedded().texts) out.push_back({text});
                          return out;
                      })
         .def_prop_ro("range_scaling",
                      [](const ModelFile& self) { return std::const_pointer_cast<Scaling>(self.embedded().scaling); })
         .def_prop_ro("first_index", &ModelFile::first_index)
         .def_prop_ro("pairs", [](const ModelFile& self) { return self.header.pairs(); })
-        .def_prop_ro("raw_rows", [](const ModelFile& self) { return or_none(self.raw_rows()); })
+        .def_prop_ro("raw_rows", or_none<ModelFile>(&ModelFile::raw_rows))
         .def_prop_ro("bounded", &ModelFile::bounded)
         .def_prop_ro("judged_by_bound", &ModelFile::judged_by_bound)
         .def_prop_ro("used_indices", &ModelFile::used_indices)
         .def_prop_ro("max_index", &ModelFile::max_index)
         .def_prop_ro("nbytes", &ModelFile::bytes)
         .def_prop_ro("unbounded", &ModelFile::unbounded)
-        .def("to_text", [](const ModelFile& self) { return written([&] { return self.to_text(); }); })
+        .def(
+            "to_text", [](const ModelFile& self) { return AsBytes{self.to_text()}; }, WithoutGil())
         .def("model", &ModelFile::model, WithoutGil(), "The model that answers rows, built on first use.")
         .def("stopped_after", &ModelFile::stopped_after, WithoutGil(), "steps"_a,
              "A model that uses only the first `steps` points; None for other kinds.");
 
-    nb::class_<Origin>(
-        m, "Origin",
-        "The exact model of a reduced set. radius: (pairs), of B28 and B29 of PROOFS.md. weight, (pairs), "
-        "count, longest: for svm-predict's rounding (B5).")
-        .def(
-            "__init__",
-            [](Origin* self, std::vector<double> radius, std::vector<double> weight, std::int64_t count,
-               std::int64_t longest) {
-                new (self) Origin{0,  std::move(radius),          std::move(weight),
-                                  {}, static_cast<double>(count), static_cast<double>(longest)};
-            },
-            "radius"_a, "weight"_a, "count"_a, "longest"_a)
-        .def_ro("radius", &Origin::radius)
-        .def_ro("weight", &Origin::weight)
-        .def_prop_ro("count", [](const Origin& self) { return static_cast<std::int64_t>(self.count); })
-        .def_prop_ro("longest", [](const Origin& self) { return static_cast<std::int64_t>(self.longest_vector); });
+    bind_record<Origin>(m, "Origin",
+                        "The exact model of a reduced set. radius: (pairs), of B28 and B29 of PROOFS.md. weight, "
+                        "(pairs), count, longest: for svm-predict's rounding (B5).",
+                        field("radius", &Origin::radius), field("weight", &Origin::weight),
+                        field("count", &Origin::count), field("longest", &Origin::longest_vector));
 
     nb::class_<LibsvmFile, ModelFile>(m, "LibsvmFile", "A LIBSVM model, with or without fastsvm's last line.")
         .def(
@@ -223,15 +180,16 @@ void bind_files_of_models(nb::module_& m) {
         .def_ro("kernel", &LibsvmFile::kernel)
         .def_ro("origin", &LibsvmFile::origin)
         .def_prop_ro("inheritance", &LibsvmFile::inheritance, "mark that a model compiled from it takes raw rows")
-        .def_prop_ro("svm_model", &LibsvmFile::svm_model)
         .def("plain", &LibsvmFile::plain, "The model without fastsvm's line.")
-        .def_prop_ro(
-            "evaluator",
-            [](const LibsvmFile& self) -> const Exact& {
-                const nb::gil_scoped_release release;
-                return self.exact_model()->evaluator();
+        .def(
+            "fast_values",
+            [](const LibsvmFile& self, const Rows& chunk, Decisions& out) {
+                check_pairs(out, self.header.pairs());
+                if (self.serials()) throw nb::value_error("a precomputed kernel has no other evaluation");
+                self.exact_model()->evaluator().fast_values(chunk, out);
             },
-            nb::rv_policy::reference_internal, "Built on first use, which may take seconds.");
+            "chunk"_a, "out"_a, WithoutGil(),
+            "Values and rounding radii, without reference sums. The first call may take seconds more.");
 
     nb::class_<CompiledFile, ModelFile>(m, "CompiledFile", "A compiled model.");
 }
@@ -270,7 +228,6 @@ void bind_maclaurin(nb::module_& m) {
 }
 
 void bind_border(nb::module_& m) {
-    m.attr("MAX_LOCAL") = most_local;
     using Samples = BorderFile::Samples;
     bind_record<Samples>(m, "Samples",
                          "Border samples of a pair of classes. level: decision value of all samples; without samples, "
@@ -340,8 +297,8 @@ void bind_cascade(nb::module_& m) {
                               field<In::buffer>("coefficients", &CascadeStage::coefficients))
         .def_rw("threshold", &CascadeStage::threshold);
     nb::class_<Cascade>(m, "Cascade", "Stages that give rows a label, or leave them.")
-        .def(nb::init<const SvmModel&, const std::vector<std::int64_t>&, std::vector<std::int32_t>, std::vector<double>,
-                      double, std::vector<CascadeStage>>(),
+        .def(nb::init<const LibsvmFile&, const std::vector<std::int64_t>&, std::vector<std::int32_t>,
+                      std::vector<double>, double, std::vector<CascadeStage>>(),
              "exact"_a, "chosen"_a, "features"_a, "center"_a, "longest"_a, "stages"_a)
         .def(
             "label",
@@ -355,16 +312,12 @@ void bind_cascade(nb::module_& m) {
         .def(
             "margins",
             [](const Cascade& self, const Rows& chunk, std::size_t stage) {
-                std::vector<double> winner, margin(static_cast<std::size_t>(chunk.rows));
-                {
-                    const nb::gil_scoped_release release;
-                    std::vector<std::int32_t> found(margin.size());
-                    self.margins(chunk, stage, found.data(), margin.data());
-                    winner.assign(found.begin(), found.end());
-                }
-                return std::pair(owned(std::move(winner)), owned(std::move(margin)));
+                std::vector<double> margin(static_cast<std::size_t>(chunk.rows));
+                std::vector<std::int32_t> winner(margin.size());
+                self.margins(chunk, stage, winner.data(), margin.data());
+                return std::pair(std::move(winner), Numbers(std::move(margin)));
             },
-            "chunk"_a, "stage"_a, "(winner, margin) of each row in one stage.");
+            "chunk"_a, "stage"_a, WithoutGil(), "(winner, margin) of each row in one stage.");
     bind_kind<CascadeFile, std::shared_ptr<LibsvmFile>, WithExactFile>(
         m, "CascadeFile", "A cascade.", "exact", field<In::argument>("fingerprint", &CascadeFile::fingerprint),
         field("budget", &CascadeFile::budget), field("confidence", &CascadeFile::confidence),
@@ -378,13 +331,6 @@ void bind_cascade(nb::module_& m) {
 }  // namespace
 
 void bind_model_files(nb::module_& m) {
-    m.attr("FORMAT_VERSION") = format_version;
-    m.attr("CARRYING_VERSION") = embedding_version;
-    m.attr("REDUCED_WORD") = reduced_word;
-    m.attr("FOLDED_WORD") = folded_word;
-    std::vector<std::string> kinds;
-    for (const CompiledKind& kind : compiled_kinds) kinds.push_back(kind.name);
-    m.attr("COMPILED_KINDS") = nb::tuple(nb::cast(kinds));
     bind_header(m);
     bind_files_of_models(m);
     bind_maclaurin(m);
@@ -393,45 +339,31 @@ void bind_model_files(nb::module_& m) {
     bind_ordered(m);
     bind_cascade(m);
 
-    m.def(
-        "fingerprint", [](const Bytes& text) { return fingerprint(text.text()); }, "text"_a, WithoutGil(),
-        "The first 32 hexadecimal digits of the SHA-256.");
-    nb::class_<Sha256>(m, "Sha256", "SHA-256 of a text in several buffers.")
-        .def(nb::init<>())
-        .def(
-            "update", [](Sha256& self, const Bytes& text) { self.update(text.data(), text.size()); }, "text"_a,
-            WithoutGil())
-        .def("hexdigest", &Sha256::hexadecimal, "The 64 hexadecimal digits. Ends the use of this object.");
-
-    m.def(
-        "looks_like_model", [](const Bytes& start, bool dense) { return looks_like_model(start.text(), dense); },
-        "start"_a, "dense"_a = false,
-        "Whether a file that begins so is meant as a model, readable or not. dense: data may begin with a heading.");
+    m.def("fingerprint", &fingerprint, "text"_a, WithoutGil(), "The first 32 hexadecimal digits of the SHA-256.");
+    m.def("looks_like_model", &looks_like_model, "start"_a, "dense"_a = false,
+          "Whether a file that begins so is meant as a model, readable or not. dense: data may begin with a heading.");
     // These functions raise ModelFormatError for the file `path`.
     m.def(
         "model_kind",
-        [](const Bytes& text, const nb::str& path) {
-            const ModelKind kind = reading(text, path, model_kind);
+        [](std::string_view text, const std::string& path) {
+            const ModelKind kind = of_model(path, [&] { return model_kind(text); });
             return std::pair(kind.name, kind.version);
         },
         "text"_a, "path"_a,
         "(kind, version) of a compiled model; ('', 0) for a LIBSVM model. text: at least its first 200 bytes.");
     m.def(
         "read_model",
-        [](const Bytes& text, const nb::str& path) {
-            return std::shared_ptr<ModelFile>(reading(text, path, read_model));
+        [](std::string_view text, const std::string& path) {
+            return std::shared_ptr<ModelFile>(of_model(path, [&] { return read_model(text); }));
         },
-        "text"_a, "path"_a, "A model of any kind, as its own class.");
+        "text"_a, "path"_a, WithoutGil(), "A model of any kind, as its own class.");
     m.def(
         "embedding_error",
-        [](const Scaling& scaling, const ModelFile* model,
-           const std::string& name) -> std::optional<std::pair<std::string, bool>> {
+        [](const Scaling& scaling, const ModelFile* model, const std::string& name) {
             const auto error = embedding_error(scaling, model, name);
-            if (!error) return std::nullopt;
-            return std::pair(error->why, error->of_model);
+            return error ? std::optional(std::pair(error->why, error->of_model)) : std::nullopt;
         },
         "scaling"_a, "model"_a.none(), "name"_a,
         "(why a model (None: classes of rows) cannot embed the scaling of the file `name`, whether the reason is in "
-        "the "
-        "model), or None.");
+        "the model), or None.");
 }

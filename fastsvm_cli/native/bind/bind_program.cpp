@@ -1,12 +1,7 @@
 // Bindings of program/: predictions of files, in Python's process.
 
 #include <nanobind/stl/map.h>
-#include <nanobind/stl/optional.h>
-#include <nanobind/stl/pair.h>
 #include <nanobind/stl/set.h>
-#include <nanobind/stl/shared_ptr.h>
-#include <nanobind/stl/string.h>
-#include <nanobind/stl/vector.h>
 #include <cerrno>
 #include <memory>
 #include <optional>
@@ -32,14 +27,13 @@ namespace {
 
 ByteStream decompressed(const std::string& path, int descriptor, const std::string& begun) {
     const nb::gil_scoped_acquire acquire;
-    const nb::object read_ahead = nb::make_tuple(descriptor, bytes_of(begun));
-    const nb::object content =
-        nb::module_::import_("fastsvm_cli.text.byte_source").attr("Content")(decoded(path), "begun"_a = read_ahead);
-    return stream_of(nb::cast<ReadInto>(content.attr("read_into")), nb::cast<Ready>(content.attr("ready")));
+    const nb::object content = nb::module_::import_("fastsvm_cli.text.byte_source")
+                                   .attr("Content")(path, "begun"_a = std::pair(descriptor, AsBytes{begun}));
+    return nb::cast<ByteStream>(content);
 }
 
 // The exit code; none if Python must read the words.
-std::optional<int> predict(const std::vector<std::string>& words) {
+std::optional<int> predict_words(const std::vector<std::string>& words) {
     std::optional<Request> request;
     try {
         bool help = false, version = false;
@@ -66,27 +60,12 @@ std::optional<int> predict(const std::vector<std::string>& words) {
     return code;
 }
 
+// Any object's truth, as Python's options have it.
 template <class T> void assign(T& out, nb::handle value) {
     if constexpr (std::is_same_v<T, bool>)
         out = nb::cast<bool>(nb::bool_(nb::borrow(value)));
-    else if constexpr (std::is_same_v<T, std::string>)
-        out = text_of(value);
     else
         out = nb::cast<T>(value);
-}
-template <class T> void assign(std::optional<T>& out, nb::handle value) {
-    out.reset();
-    if (!value.is_none()) assign(out.emplace(), value);
-}
-
-template <class T> nb::object object_of(const T& value) {
-    if constexpr (std::is_same_v<T, std::string>)
-        return decoded(value);
-    else
-        return nb::cast(value);
-}
-template <class T> nb::object object_of(const std::optional<T>& value) {
-    return value ? object_of(*value) : nb::none();
 }
 
 // Calls visit(member) with the member of this name; false if there is none.
@@ -119,7 +98,7 @@ void bind_request(nb::module_& m) {
             "__getattr__",
             [](const Request& self, const std::string& name) {
                 nb::object out;
-                if (!with_member(self, name, [&](const auto& member) { out = object_of(member); }))
+                if (!with_member(self, name, [&](const auto& member) { out = nb::cast(member); }))
                     throw nb::attribute_error(name.c_str());
                 return out;
             },
@@ -127,74 +106,46 @@ void bind_request(nb::module_& m) {
         .def("check", &Request::check, "Raises click.UsageError for options that conflict.");
 }
 
-Prediction::Say sayer(std::function<nb::object(nb::object)> warn) {
-    return [warn = std::move(warn)](const std::string& text) {
-        const nb::gil_scoped_acquire acquire;
-        warn(decoded(text));
-    };
-}
-
 void bind_prediction(nb::module_& m) {
-    using Contents = std::vector<std::pair<nb::str, nb::bytes>>;
     nb::class_<Prediction>(
         m, "Prediction", "A run of predict. Raises click.UsageError, DataFormatError, ModelFormatError and FileError.")
         .def(
             "__init__",
-            [](Prediction* self, const Request& request, const Contents& contents) {
-                Prediction::Contents texts;
-                for (const auto& [path, text] : contents) texts[text_of(path)].assign(text.c_str(), text.size());
-                new (self) Prediction(request, decompressed, std::move(texts));
+            [](Prediction* self, const Request& request, Prediction::Contents contents) {
+                new (self) Prediction(request, decompressed, std::move(contents));
             },
-            "request"_a, "contents"_a = Contents(),
-            "contents: (path, content) of files that are read already, decompressed.")
-        .def_static(
-            "of_models",
-            [](const Request& request, std::shared_ptr<ModelFile> model, std::string fingerprint,
-               std::int32_t first_index, std::shared_ptr<Fallback> exact, std::function<nb::object(nb::object)> warn) {
-                return new Prediction(request, std::move(model), std::move(fingerprint), first_index, std::move(exact),
-                                      sayer(std::move(warn)));
-            },
-            "request"_a, "model"_a, "fingerprint"_a, "first_index"_a, "exact"_a.none(), "warn"_a,
-            nb::rv_policy::take_ownership,
-            "A run with models that are read already. first_index: of dense rows. warn: receives its warnings; it "
-            "prints nothing.")
+            "request"_a, "contents"_a = Prediction::Contents(),
+            "contents: of files that are read already, decompressed, by path.")
+        .def(nb::init<Request, std::shared_ptr<ModelFile>, std::string, std::int32_t, std::shared_ptr<Fallback>,
+                      Prediction::Say>(),
+             "request"_a, "model"_a, "fingerprint"_a, "first_index"_a, "exact"_a.none(), "warn"_a,
+             "A run with models that are read already. first_index: of dense rows. warn: receives its warnings; it "
+             "prints nothing.")
         .def("prepare", &Prediction::prepare, WithoutGil(), "Check files and options, and read all but the rows.")
         .def("begin", &Prediction::begin, "Print the notes that precede the first row.")
         .def(
             "answer",
-            [](Prediction& self, ReadInto read_into, Ready ready, WriteBytes write, WriteBytes write_open,
-               WriteBytes write_outside, std::function<void()> after_chunk, bool head) {
+            [](Prediction& self, ByteStream stream, WriteBytes write, WriteBytes write_open, WriteBytes write_outside,
+               std::function<void()> after_chunk, bool head) {
                 Outputs outputs;
                 outputs.lines = writer(std::move(write));
                 outputs.open_rows = writer(std::move(write_open));
                 outputs.outside_rows = writer(std::move(write_outside));
                 outputs.after_chunk = std::move(after_chunk);
-                ByteStream stream = stream_of(std::move(read_into), std::move(ready));
                 const nb::gil_scoped_release release;
                 self.answer(std::move(stream), std::move(outputs), head);
             },
-            "read_into"_a, "ready"_a, "write"_a, "write_open"_a.none() = nb::none(),
-            "write_outside"_a.none() = nb::none(), "after_chunk"_a.none() = nb::none(), "head"_a = true,
+            "stream"_a, "write"_a, "write_open"_a.none() = nb::none(), "write_outside"_a.none() = nb::none(),
+            "after_chunk"_a.none() = nb::none(), "head"_a = true,
             "Answer the rows of a stream, as that of LineBlocks. head: whether to write the lines before the first "
             "row.")
-        .def(
-            "fields",
-            [](const Prediction& self, ReadInto read_into, Ready ready) {
-                ByteStream stream = stream_of(std::move(read_into), std::move(ready));
-                const nb::gil_scoped_release release;
-                return self.fields(std::move(stream));
-            },
-            "read_into"_a, "ready"_a, "Values of a stream's first valid dense row, as in Position.")
+        .def("fields", &Prediction::fields, "stream"_a, WithoutGil(),
+             "Values of a stream's first valid dense row, as in Position.")
         .def("end", &Prediction::end, WithoutGil(), "Print warnings and the summary; return the exit code.")
         .def("document", &Prediction::document, "The summary as one line of JSON.")
         .def("made_with", &Prediction::made_with, "(name, value) of all options that the lines depend on.")
-        .def(
-            "of_part",
-            [](const Prediction& self, const nb::str& name, std::uint64_t seed) {
-                return self.of_part(text_of(name), seed).release();
-            },
-            nb::rv_policy::take_ownership, nb::keep_alive<0, 1>(), "name"_a, "seed"_a,
-            "The same run over another part of the rows, with its own counts. seed: of its audit.")
+        .def("of_part", &Prediction::of_part, nb::keep_alive<0, 1>(), "name"_a, "seed"_a,
+             "The same run over another part of the rows, with its own counts. seed: of its audit.")
         .def_rw("block_size", &Prediction::block_size, "bytes of text that a thread takes at a time, at most")
         .def_ro("run_counts", &Prediction::run_counts)
         .def_rw("position", &Prediction::position)
@@ -217,42 +168,26 @@ void translate(const std::exception_ptr& thrown, void*) {
     } catch (const RowError& error) {
         raise(errors, "RowError", error.row, error.what());
     } catch (const LineError& error) {
-        const nb::object path = decoded(error.path), line = error.line ? nb::cast(error.line) : nb::none();
+        const nb::object line = error.line ? nb::cast(error.line) : nb::none();
         if (error.file == LineError::data)
-            raise(errors, "DataFormatError", path, line, error.why);
+            raise(errors, "DataFormatError", error.path, line, error.why);
         else
-            raise(errors, "ModelFormatError", path, error.why, line);
+            raise(errors, "ModelFormatError", error.path, error.why, line);
     } catch (const UsageError& error) {
-        raise("click", "UsageError", decoded(error.what()));
+        raise("click", "UsageError", std::string(error.what()));
     } catch (const FileError& error) {
-        nb::object why = decoded(error.why);
+        nb::object why = nb::cast(error.why);
         if (error.error) why = nb::handle(PyExc_OSError)(error.error, why);
-        raise(errors, "FileError", decoded(error.name), why);
+        raise(errors, "FileError", error.name, why);
     } catch (const ReaderGone&) {
         errno = EPIPE;
         PyErr_SetFromErrno(PyExc_OSError);  // becomes BrokenPipeError
     }
 }
 
-std::string path_of(const nb::bytes& path) {
-    const std::string out(path.c_str(), path.size());
-    if (out.find('\0') != out.npos) throw nb::value_error("embedded null byte");
-    return out;
-}
-
-std::vector<std::string> paths_of(const std::vector<nb::bytes>& paths) {
-    std::vector<std::string> out;
-    for (const nb::bytes& each : paths) out.push_back(path_of(each));
-    return out;
-}
-
 // Exists before it is opened, so that a waiting open can be abandoned.
 struct OutputFile {
-    void open(const nb::bytes& path) {
-        const std::string name = path_of(path);
-        const nb::gil_scoped_release release;
-        output.emplace(name, heed_signals);  // it may wait for a reader
-    }
+    void open(const std::string& path) { output.emplace(path, heed_signals); }  // it may wait for a reader
     Output& opened() {
         if (!output) throw nb::value_error("the output is not open");
         return *output;
@@ -261,11 +196,11 @@ struct OutputFile {
 };
 
 void bind_files(nb::module_& m) {
-    nb::class_<OutputFile>(m, "OutputFile", "A file written whole or not at all. Paths are bytes.")
+    nb::class_<OutputFile>(m, "OutputFile", "A file written whole or not at all.")
         .def(nb::init<>())
-        .def("open", &OutputFile::open, "path"_a, "Raises FileError, as do write and finish.")
+        .def("open", &OutputFile::open, "path"_a, WithoutGil(), "Raises FileError, as do write and finish.")
         .def(
-            "write", [](OutputFile& self, const Bytes& data) { self.opened().write(data.data(), data.size()); },
+            "write", [](OutputFile& self, std::string_view data) { self.opened().write(data.data(), data.size()); },
             "data"_a, WithoutGil(), "Also raises BrokenPipeError.")
         .def(
             "finish", [](OutputFile& self) { self.opened().finish(); }, WithoutGil(), "Move the file into place.")
@@ -276,29 +211,21 @@ void bind_files(nb::module_& m) {
             },
             "Remove the temporary file, if any.")
         .def("close", [](OutputFile& self) { self.output.reset(); }, "Without `finish`, keep the previous file.");
-    m.def(
-        "check_output",
-        [](const nb::bytes& path, const std::vector<nb::bytes>& inputs) {
-            check_output(path_of(path), paths_of(inputs));
-        },
-        "path"_a, "inputs"_a);
-    m.def("check_apart", [](const std::vector<nb::bytes>& paths) { check_apart(paths_of(paths)); }, "paths"_a);
-    m.def(
-        "standard_descriptor", [](const nb::bytes& path) { return standard_descriptor(path_of(path)); }, "path"_a,
-        "Descriptor that a path names, such as 1 for b'-'; None for a file.");
+    m.def("check_output", &check_output, "path"_a, "inputs"_a);
+    m.def("check_apart", &check_apart, "paths"_a);
+    m.def("standard_descriptor", &standard_descriptor, "path"_a,
+          "Descriptor that a path names, such as 1 for \"-\"; None for a file.");
     m.def("widen_pipe", &widen_pipe, "descriptor"_a, "bytes"_a, "Enlarge a pipe's buffer, if possible.");
     m.attr("MAGIC_BYTES") = magic_bytes;
     m.def(
         "compression",
-        [](const Bytes& start) -> std::optional<std::pair<std::string, std::string>> {
-            const Compression* const found = compression(start.text());
-            if (!found) return std::nullopt;
-            return std::make_pair(std::string(found->name), std::string(found->tool));
+        [](std::string_view start) {
+            const Compression* const found = compression(start);
+            return found ? std::optional(std::pair<std::string, std::string>(found->name, found->tool)) : std::nullopt;
         },
         "start"_a, "(name, command that prints the content) from a file's first MAGIC_BYTES; None if not compressed.");
-    m.def(
-        "may_be_compressed", [](const Bytes& start) { return may_be_compressed(start.text()); }, "start"_a,
-        "Whether a file that begins with these bytes, perhaps fewer than MAGIC_BYTES, may be compressed.");
+    m.def("may_be_compressed", &may_be_compressed, "start"_a,
+          "Whether a file that begins with these bytes, perhaps fewer than MAGIC_BYTES, may be compressed.");
 }
 
 }  // namespace
@@ -308,18 +235,10 @@ void bind_program(nb::module_& m) {
     bind_files(m);
     bind_request(m);
     bind_prediction(m);
+    m.def("refuse_model_output", &refuse_model_output, "path"_a,
+          "Raises FileError if a file that predictions are to replace is a model.");
     m.def(
-        "refuse_model_output", [](const nb::bytes& path) { refuse_model_output({path.c_str(), path.size()}); },
-        "path"_a, "Raises FileError if a file that predictions are to replace is a model.");
-    m.def(
-        "predict_as_program",
-        [](const std::vector<nb::bytes>& words) {
-            std::vector<std::string> texts;
-            for (const nb::bytes& word : words) texts.emplace_back(word.c_str(), word.size());
-            const nb::gil_scoped_release release;
-            return predict(texts);
-        },
-        "words"_a,
+        "predict_as_program", &predict_words, "words"_a, WithoutGil(),
         "Do what `fastsvm predict` does with these words, as the process's last work, and return the exit code; None, "
         "and nothing is done, if Python must read the words, or for a progress bar, --resume and --dask.");
 }

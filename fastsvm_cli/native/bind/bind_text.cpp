@@ -1,20 +1,15 @@
 // Bindings of text/: parsing and formatting.
 
-#include <nanobind/stl/optional.h>
-#include <nanobind/stl/pair.h>
-#include <nanobind/stl/shared_ptr.h>
-#include <nanobind/stl/string.h>
-#include <nanobind/stl/tuple.h>
-#include <nanobind/stl/vector.h>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <utility>
 #include <vector>
 
 #include "bind/bind.h"
-#include "engine/model.h"
+#include "engine/line_blocks.h"
 #include "text/from_arrays.h"
 #include "text/numbers.h"
 #include "text/parse.h"
@@ -26,69 +21,55 @@ using namespace fastsvm;
 
 namespace {
 
-Format text_format(int leading_count, bool dense, const std::string& delimiter, std::int64_t fields,
-                   const std::string& leading_name, const Scaling* scaling, bool svmlight) {
+// (chunk of the rows before the first error, (line, error) or None, fields per dense row, offset after the text read)
+std::tuple<Rows, std::optional<RowProblem>, std::int64_t, std::size_t> parse_text(
+    std::string_view text, std::int64_t first_line, int leading_count, bool dense, const std::string& delimiter,
+    std::int64_t fields, std::size_t offset, std::int64_t max_rows, const std::string& leading_name,
+    bool plain_comments, const Scaling* scaling, bool svmlight) {
     Format format;
-    format.svmlight = svmlight;
     format.leading_count = leading_count;
     format.dense = dense;
     format.delimiter = delimiter.empty() ? ',' : delimiter[0];
     format.fields = fields;
-    format.leading_name = !leading_name.empty() ? leading_name.c_str()
-                          : leading_count == 1  ? "a label"
-                                                : "a coefficient";
-    format.scaling = scaling;
-    return format;
-}
-
-using Error = std::pair<std::int64_t, std::string>;  // line number, reason
-
-std::tuple<Rows, std::optional<Error>, std::int64_t, std::size_t> parse_text(
-    const Bytes& bytes, std::int64_t first_line, int leading_count, bool dense, const std::string& delimiter,
-    std::int64_t fields, std::int64_t offset, std::int64_t max_rows, const std::string& leading_name,
-    bool plain_comments, const Scaling* scaling, bool svmlight) {
-    Format format = text_format(leading_count, dense, delimiter, fields, leading_name, scaling, svmlight);
     format.max_rows = max_rows;
+    format.leading_name = leading_name.c_str();
     format.plain_comments = plain_comments;
-    const std::size_t from = static_cast<std::size_t>(offset);
-    check_whole_lines(bytes, from);
-    ParseResult result = parse(bytes.data() + from, bytes.size() - from, first_line, format);
-    std::optional<Error> error;
-    if (!result.error.empty()) error = {result.error_line, std::move(result.error)};
-    return {std::move(result.rows), std::move(error), result.fields, from + result.consumed};
+    format.scaling = scaling;
+    format.svmlight = svmlight;
+    if (offset > text.size()) throw nb::value_error("offset beyond the text");
+    ParseResult result = parse(whole_lines(text.substr(offset)), first_line, format);
+    std::optional<RowProblem> error;
+    if (!result.error.empty()) error.emplace(result.error_line, std::move(result.error));
+    return {std::move(result.rows), std::move(error), result.fields, offset + result.consumed};
 }
 
 // Raises ValueError(what was found, its offset).
-std::pair<FloatView, std::size_t> parse_numbers(const Bytes& bytes, std::int64_t offset, std::int64_t count,
-                                                bool single) {
+std::pair<Numbers, std::size_t> parse_numbers(std::string_view text, std::int64_t offset, std::int64_t count,
+                                              bool single) {
     NumberLines read;
     {
         const nb::gil_scoped_release release;
-        read = read_numbers(bytes.data(), bytes.size(), offset, count, single);
+        read = read_numbers(text, offset, count, single);
     }
     if (!read.error.empty()) raise_value_error(read.error, static_cast<std::int64_t>(read.at));
-    return {owned(std::move(read.numbers)), read.at};
+    return {std::move(read.numbers), read.at};
 }
 
-template <class Values> nb::bytes number_line(const Values& values) {
-    return bytes_of(format_numbers(values.data(), values.size()));
+template <class Values> AsBytes number_line(const Values& values) {
+    return {format_numbers(values.data(), values.size())};
 }
 
 void bind_parsing(nb::module_& m) {
     m.def("parse", &parse_text, "text"_a, "first_line"_a = 1, "leading_count"_a = 1, "dense"_a = false,
-          "delimiter"_a = ",", "fields"_a = -1, "offset"_a = 0, "max_rows"_a = -1, "leading_name"_a = "",
+          "delimiter"_a = ",", "fields"_a = -1, "offset"_a = 0, "max_rows"_a = -1, "leading_name"_a = "a label",
           "plain_comments"_a = false, "scaling"_a.none() = nb::none(), "svmlight"_a = false, WithoutGil(),
           "Parse whole lines of text. svmlight: skip comment lines, and `qid:N` after the label. Returns (chunk of the "
           "rows before the first error, (line, error) or None, fields per dense row, offset after the text read).");
-    m.def(
-        "count_lines", [](const Bytes& text) { return count_lines(text.data(), text.size()); }, "text"_a, WithoutGil(),
-        "Number of line feeds.");
+    m.def("count_lines", &count_lines, "text"_a, WithoutGil(), "Number of line feeds.");
     m.def(
         "format_rows",
-        [](const Rows& chunk, const std::vector<std::int64_t>& lines) {
-            return written([&] { return format_rows(chunk, lines); });
-        },
-        "chunk"_a, "lines"_a = std::vector<std::int64_t>(),
+        [](const Rows& chunk, const std::vector<std::int64_t>& lines) { return AsBytes{format_rows(chunk, lines)}; },
+        "chunk"_a, "lines"_a = std::vector<std::int64_t>(), WithoutGil(),
         "LIBSVM text of a chunk. lines: a line number per row, added as a comment; unlabelled rows then get the label "
         "0.");
     m.def("parse_numbers", &parse_numbers, "text"_a, "offset"_a, "count"_a, "single"_a = false,
@@ -98,100 +79,79 @@ void bind_parsing(nb::module_& m) {
     m.def("format_numbers", &number_line<SingleArray>, "values"_a);
     m.def(
         "stored",
-        [](const NumberArray& numbers, bool single) {
-            std::vector<double> out(numbers.data(), numbers.data() + numbers.size());
-            const bool finite = round_to_stored(out, single);
-            return std::pair(owned(std::move(out)), finite);
+        [](Numbers numbers, bool single) {
+            const bool finite = round_to_stored(numbers.values, single);
+            return std::pair(std::move(numbers), finite);
         },
         "numbers"_a, "single"_a, "(numbers rounded to the stored precision, whether all are finite)");
 }
 
-class Buffer {
-public:
-    Buffer(nb::handle object, const char* name, int least, int most) : name_(name), least_(least), most_(most) {
-        if (PyObject_GetBuffer(object.ptr(), &view_, PyBUF_FORMAT | PyBUF_STRIDES) != 0) throw nb::python_error();
-    }
-    ~Buffer() {
-        const nb::gil_scoped_acquire acquire;
-        PyBuffer_Release(&view_);
-    }
-    Buffer(const Buffer&) = delete;
-
-    // Keeps `self`, and so the numbers, alive.
-    MatrixView view(const std::shared_ptr<const Buffer>& self) const {
-        if (view_.ndim < least_ || view_.ndim > most_) {
-            const std::string expected = least_ < most_ ? "1 or 2" : std::to_string(most_);
-            fail(std::to_string(view_.ndim) + " dimensions found, expected " + expected);
+// A view of an object's buffer, which it holds.
+struct Array : MatrixView {
+    Array() = default;
+    // An argument `name` of least to most dimensions.
+    Array(nb::handle object, const std::string& name, int least = 1, int most = 1)
+        : buffer(new Py_buffer{}, [](Py_buffer* held) {
+              const nb::gil_scoped_acquire acquire;
+              PyBuffer_Release(held);
+              delete held;
+          }) {
+        if (PyObject_GetBuffer(object.ptr(), buffer.get(), PyBUF_FORMAT | PyBUF_STRIDES) != 0) throw nb::python_error();
+        const int dimensions = buffer->ndim;
+        if (dimensions < least || dimensions > most) {
+            const std::string expected = least < most ? "1 or 2" : std::to_string(most);
+            fail(name, std::to_string(dimensions) + " dimensions found, expected " + expected);
         }
-        MatrixView out;
-        out.data = static_cast<const char*>(view_.buf);
-        out.type = type();
-        out.rows = view_.shape[0];
-        out.row_stride = view_.strides[0];
-        if (view_.ndim == 2) {
-            out.columns = view_.shape[1];
-            out.column_stride = view_.strides[1];
-        }
-        if (view_.readonly) out.owner = self;
-        return out;
-    }
-
-private:
-    NumberType type() const {
-        const char* format = view_.format ? view_.format : "B";
+        data = static_cast<const char*>(buffer->buf);
+        const char* format = buffer->format ? buffer->format : "B";
         if (*format == '@' || *format == '=') ++format;  // native byte order
         const std::string letter = format;
-        if (letter == "d" && view_.itemsize == 8) return NumberType::float64;
-        if (letter == "f" && view_.itemsize == 4) return NumberType::float32;
-        if (letter == "i" || letter == "l" || letter == "q") {
-            if (view_.itemsize == 8) return NumberType::int64;
-            if (view_.itemsize == 4) return NumberType::int32;
-        }
-        fail("numbers of another type found, expected float64, float32, int64 or int32");
+        const bool whole = letter == "i" || letter == "l" || letter == "q";
+        if (letter == "d" && buffer->itemsize == 8)
+            type = NumberType::float64;
+        else if (letter == "f" && buffer->itemsize == 4)
+            type = NumberType::float32;
+        else if (whole && (buffer->itemsize == 8 || buffer->itemsize == 4))
+            type = buffer->itemsize == 8 ? NumberType::int64 : NumberType::int32;
+        else
+            fail(name, "numbers of another type found, expected float64, float32, int64 or int32");
+        rows = buffer->shape[0];
+        row_stride = buffer->strides[0];
+        if (dimensions == 2) columns = buffer->shape[1], column_stride = buffer->strides[1];
+        if (buffer->readonly) owner = buffer;
     }
 
-    [[noreturn]] void fail(const std::string& why) const { throw nb::value_error((name_ + ": " + why).c_str()); }
+    std::shared_ptr<Py_buffer> buffer;
 
-    Py_buffer view_;
-    std::string name_;
-    int least_, most_;  // dimensions
+private:
+    [[noreturn]] static void fail(const std::string& name, const std::string& why) {
+        throw nb::value_error((name + ": " + why).c_str());
+    }
 };
-
-struct Array {
-    std::shared_ptr<const Buffer> buffer;
-    MatrixView view;
-};
-
-Array array(nb::handle object, const char* name, int least = 1, int most = 1) {
-    auto buffer = std::make_shared<const Buffer>(object, name, least, most);
-    MatrixView view = buffer->view(buffer);
-    return {std::move(buffer), std::move(view)};
-}
 
 Rows chunk_from_csr(AnyNumbers leading, AnyNumbers indptr, AnyNumbers indices, AnyNumbers values) {
-    const Array before = array(leading, "leading", 1, 2), starts = array(indptr, "indptr");
-    const Array columns = array(indices, "indices"), entries = array(values, "values");
+    const Array before(leading, "leading", 1, 2), starts(indptr, "indptr"), columns(indices, "indices");
+    const Array entries(values, "values");
     const nb::gil_scoped_release release;
-    return rows_from_csr(before.view, starts.view, columns.view, entries.view);
+    return rows_from_csr(before, starts, columns, entries);
 }
 
 Rows chunk_from_columns(AnyNumbers indptr, AnyNumbers indices, AnyNumbers values, std::int64_t columns,
                         std::int64_t first_row, std::int32_t first_index) {
-    const Array starts = array(indptr, "indptr"), which = array(indices, "indices");
-    const Array entries = array(values, "values");
+    const Array starts(indptr, "indptr"), which(indices, "indices"), entries(values, "values");
     const nb::gil_scoped_release release;
-    return rows_from_columns(starts.view, which.view, entries.view, columns, first_row, first_index);
+    return rows_from_columns(starts, which, entries, columns, first_row, first_index);
 }
 
 Rows chunk_from_dense(AnyNumbers leading, AnyNumbers matrix, AnyNumbers columns, std::int32_t first_index) {
-    const Array x = array(matrix, "matrix", 2, 2);
+    const Array x(matrix, "matrix", 2, 2);
     Array before, indices;
-    before.view.rows = x.view.rows, before.view.columns = 0;
-    if (!leading.is_none()) before = array(leading, "leading", 1, 2);
-    if (!columns.is_none()) indices = array(columns, "columns");
+    before.rows = x.rows, before.columns = 0;
+    if (!leading.is_none()) before = Array(leading, "leading", 1, 2);
+    if (!columns.is_none()) indices = Array(columns, "columns");
     const nb::gil_scoped_release release;
     Rows out;
-    rows_from_dense(before.view, x.view, indices.buffer ? &indices.view : nullptr, first_index, out);
+    rows_from_dense(before, x, indices.buffer ? &indices : nullptr, first_index, out);
     return out;
 }
 
@@ -274,17 +234,15 @@ void bind_rows(nb::module_& m) {
         .def("__len__", [](const Rows& self) { return self.rows; });
 }
 
-Scaling read_scaling(const Bytes& text) {
-    check_whole_lines(text, 0);
-    Scaling::Read read = Scaling::read(text.data(), text.size());
+Scaling read_scaling(std::string_view text) {
+    Scaling::Read read = Scaling::read(whole_lines(text));
     if (!read.error.empty()) raise_value_error(read.error, read.line);
     return std::move(read.scaling);
 }
 
-Scaling with_labels(Scaling scaling, const Bytes& text) {
-    check_whole_lines(text, 0);
+Scaling with_labels(Scaling scaling, std::string_view text) {
     std::int64_t line = 0;
-    const std::string error = scaling.read_labels(text.data(), text.size(), &line);
+    const std::string error = scaling.read_labels(whole_lines(text), &line);
     if (!error.empty()) raise_value_error(error, line);
     return scaling;
 }
@@ -326,9 +284,9 @@ void bind_scaling(nb::module_& m) {
             "[(index, slope, offset)]: a value x of the feature becomes slope x + offset, up to rounding.")
         .def(
             "label_line",
-            [](const Scaling& s) -> std::optional<std::tuple<double, double>> {
-                if (!s.scales_labels()) return std::nullopt;
-                return std::make_tuple(s.label_line().slope, s.label_line().offset);
+            [](const Scaling& s) {
+                const auto line = s.label_line();
+                return line ? std::optional(std::pair(line->slope, line->offset)) : std::nullopt;
             },
             "(slope, offset) of labels; None if not scaled.")
         .def_prop_ro("max_index", &Scaling::max_index, "largest feature in the file, or 0")

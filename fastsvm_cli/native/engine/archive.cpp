@@ -63,7 +63,7 @@ Rows Body::vectors(const Header& header, std::int64_t more, bool any_order) {
     format.plain_comments = true;
     format.any_order = any_order;
     format.max_rows = expected;
-    ParseResult read = parse(text.data() + at, whole - at, first_line, format);
+    ParseResult read = parse(text.substr(at, whole - at), first_line, format);
     if (!read.error.empty()) throw ModelError(read.error, read.error_line);
     if (read.rows.rows < expected)
         throw ModelError(std::to_string(read.rows.rows) + " support vectors found, expected " +
@@ -94,9 +94,7 @@ bool Body::begins_with(const std::string& word) const { return text.substr(at, w
 
 void Body::fail(const std::string& why, std::size_t where) const { throw ModelError(why, line_of(where)); }
 
-std::int64_t Body::line_of(std::size_t where) const {
-    return count_lines(text.data(), std::min(where, text.size())) + 1;
-}
+std::int64_t Body::line_of(std::size_t where) const { return count_lines(text.substr(0, where)) + 1; }
 
 Archive::Archive(std::string_view text, const std::string& last, const Archive& collected) : work_(Work::read) {
     std::vector<std::string> keys = collected.required_;
@@ -178,8 +176,7 @@ bool Archive::begins_with(const std::string& word, bool present) const {
 
 std::vector<double> Archive::read(std::int64_t count, bool single) {
     if (!count) return {};
-    NumberLines read =
-        fastsvm::read_numbers(body_->text.data(), body_->text.size(), static_cast<std::int64_t>(at()), count, single);
+    NumberLines read = fastsvm::read_numbers(body_->text, static_cast<std::int64_t>(at()), count, single);
     if (!read.error.empty()) body_->fail(read.error + " among " + std::to_string(count) + " numbers", read.at);
     body_->at = read.at;
     return std::move(read.numbers);
@@ -225,7 +222,7 @@ void Archive::rows(std::shared_ptr<const Rows>& rows, std::int64_t count) {
     const std::string_view rest = body_->text.substr(at());
     Format format;
     format.max_rows = count;
-    ParseResult read = parse(rest.data(), rest.size(), first_line, format);
+    ParseResult read = parse(rest, first_line, format);
     body_->at += read.consumed;
     // The line `end` among the rows means that rows are missing.
     if (read.rows.rows < count && (read.error.empty() || body_->text.substr(at()) == "end\n"))

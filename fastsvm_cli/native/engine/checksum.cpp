@@ -161,7 +161,7 @@ std::string with_line_feeds(std::string_view text) {
     return out;
 }
 
-std::int64_t line_at(std::string_view text, std::size_t at) { return count_lines(text.data(), at) + 1; }
+std::int64_t line_at(std::string_view text, std::size_t at) { return count_lines(text.substr(0, at)) + 1; }
 
 // Offset of the last line, with or without line end.
 std::size_t start_of_last_line(std::string_view text) {
@@ -236,7 +236,7 @@ std::string first_line(const std::string& kind, bool embeds) {
 
 void add_checksum(std::string& text, const std::vector<std::string>& embedded) {
     for (std::size_t i = 0; i < embedded.size(); ++i) {
-        const std::int64_t lines = count_lines(embedded[i].data(), embedded[i].size());
+        const std::int64_t lines = count_lines(embedded[i]);
         text += range_words.at(i) + (' ' + std::to_string(lines)) + '\n' + embedded[i];
     }
     text += "checksum " + fingerprint(text) + '\n' + std::string(last_line);

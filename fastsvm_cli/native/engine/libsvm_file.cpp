@@ -236,8 +236,7 @@ std::unique_ptr<LibsvmFile> LibsvmFile::read(std::string_view text) {
     HeaderText read = read_libsvm_header(text);
     const Header& header = read.header;
     std::vector<ModelNote> notes;
-    bool cut =
-        text.back() != '\n' && count_lines(text.data() + read.end, text.size() - read.end) + 1 == header.total_sv;
+    bool cut = text.back() != '\n' && count_lines(text.substr(read.end)) + 1 == header.total_sv;
     if (cut) {
         cut = !lacks_only_line_end(text, header.kernel_type == "precomputed");
         end_line();

@@ -142,7 +142,7 @@ bool LineBlocks::next(LineBlock& out) {
         out.end = start_ += static_cast<std::int64_t>(read);
         out.begin = out.end - static_cast<std::int64_t>(read);
         out.first_line = lines_ + 1;
-        lines_ += count_lines(text.data(), bytes);
+        lines_ += count_lines({text.data(), bytes});
         return true;
     };
     for (;;) {
@@ -212,13 +212,13 @@ void LineBlocks::parse(LineBlock& block) const {
     format.scaling = reading.scaling.get();
     format.fields = block.fields;
     if (around()) {
-        AroundResult read = parse_around(block.text.data(), block.size, block.first_line, format, block.most_errors);
+        AroundResult read = parse_around({block.text.data(), block.size}, block.first_line, format, block.most_errors);
         block.rows = std::make_shared<const Rows>(std::move(read.rows));
         block.errors = std::move(read.errors);
         block.fields = read.fields;
         return;
     }
-    ParseResult read = fastsvm::parse(block.text.data(), block.size, block.first_line, format);
+    ParseResult read = fastsvm::parse({block.text.data(), block.size}, block.first_line, format);
     block.rows = std::make_shared<const Rows>(std::move(read.rows));
     block.fields = read.fields;
     if (read.consumed < block.size) block.end = block.begin + static_cast<std::int64_t>(read.consumed);

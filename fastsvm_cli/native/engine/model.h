@@ -100,11 +100,8 @@ public:
 // A model as its file holds it: the fields, the text, and the model that answers rows. A class per kind derives from
 // this, and is listed in `compiled_kinds` (kind.h).
 
-// Something in a model that LIBSVM reads, and its writer may not have meant. line: of the file.
-struct ModelNote {
-    std::int64_t line;
-    std::string text;
-};
+// Something in a model that LIBSVM reads, and its writer may not have meant: line of the file, text.
+using ModelNote = std::pair<std::int64_t, std::string>;
 
 // The range file, then e1071's y scale file, that a model applies to raw rows; in the file of a compiled one.
 struct EmbeddedRange {

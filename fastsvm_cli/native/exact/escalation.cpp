@@ -15,8 +15,8 @@ namespace {
 
 constexpr LevelCost none{std::numeric_limits<double>::infinity(), 0};
 
-// From scripts/measure_levels.py: single, codes, bits, bytes, halves, tiles, entries, lists; several, reference, proof.
-// Only ratios within a row matter; each row is from one machine.
+// From scripts/measure_levels.cpp: single, codes, bits, bytes, halves, tiles, entries, lists; several, reference,
+// proof. Only ratios within a row matter; each row is from one machine.
 
 // Measured (AVX-512 and VNNI): single, bits, bytes, lists. Tiles and entries: twice single precision's products, three
 // times its exponential. Several, reference and proof: by AVX2's ratios.

@@ -38,7 +38,7 @@ struct LevelCosts {
     LevelCost proof;
 };
 
-// The costs with the chosen instruction set, from a table of measurements (scripts/measure_levels.py).
+// The costs with the chosen instruction set, from a table of measurements (scripts/measure_levels.cpp).
 const LevelCosts& level_costs();
 
 // Escalation: labels of an exact model by the levels below double precision.

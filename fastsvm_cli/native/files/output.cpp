@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
+#include <stdexcept>
 #include <utility>
 
 #include "files/file_error.h"
@@ -30,6 +31,11 @@ constexpr std::size_t copied_at_a_time = 1 << 20;
     if (error == ENOENT && path.find('/') != std::string::npos)
         throw FileError(display_output(path), "No such file or directory: the output's directory must exist", error);
     throw system_error(display_output(path), error);
+}
+
+// The system would take the bytes before it for the name.
+void refuse_null(const std::string& path) {
+    if (path.find('\0') != path.npos) throw std::invalid_argument("embedded null byte");
 }
 
 void require_writable(const std::string& path, int descriptor) {
@@ -136,6 +142,7 @@ std::optional<int> standard_descriptor(const std::string& path) {
 
 Output::Output(const std::string& path, std::function<void()> interrupted)
     : path_(path), interrupted_(std::move(interrupted)), start_(std::chrono::steady_clock::now()) {
+    refuse_null(path);
     try {
         file_ = open_output();
     } catch (...) {
@@ -334,6 +341,7 @@ void Output::forget_temporary() {
 }
 
 void check_output(const std::string& path, const std::vector<std::string>& inputs) {
+    refuse_null(path);
     const auto descriptor = standard_descriptor(path);
     struct stat found;
     bool there = true;
@@ -363,6 +371,7 @@ void check_output(const std::string& path, const std::vector<std::string>& input
 void check_apart(const std::vector<std::string>& paths) {
     std::map<std::string, std::string> seen;  // identity of a file -> its name
     for (const std::string& path : paths) {
+        refuse_null(path);
         const auto descriptor = standard_descriptor(path);
         struct stat found;
         const bool there = (descriptor ? fstat(*descriptor, &found) : stat(path.c_str(), &found)) == 0;

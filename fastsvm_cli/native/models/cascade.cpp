@@ -52,10 +52,10 @@ struct Cascade::Block {
 
 Cascade::~Cascade() = default;
 
-Cascade::Cascade(const SvmModel& exact, const std::vector<std::int64_t>& chosen, std::vector<std::int32_t> features,
+Cascade::Cascade(const LibsvmFile& exact, const std::vector<std::int64_t>& chosen, std::vector<std::int32_t> features,
                  std::vector<double> center, double longest, std::vector<CascadeStage> stages)
-    : classes_(std::max<std::int64_t>(exact.classes(), 2)),
-      pairs_(exact.pairs()),
+    : classes_(std::max<std::int64_t>(exact.header.nr_class, 2)),
+      pairs_(exact.header.pairs()),
       features_(std::move(features)),
       center_(std::move(center)),
       longest_(longest),
@@ -72,7 +72,7 @@ Cascade::Cascade(const SvmModel& exact, const std::vector<std::int64_t>& chosen,
         prepare(stage);
     }
     if (!most) return;
-    SvmModel vectors = exact;
+    SvmModel vectors = exact.svm_model();
     vectors.vectors = std::make_shared<const Rows>(select_rows(*exact.vectors, chosen));
     if (!SingleTiles::holds(vectors)) throw std::invalid_argument("kernel values of another kernel than RBF");
     const std::vector<std::int64_t> order = in_order(static_cast<std::int64_t>(chosen.size()));
@@ -469,7 +469,7 @@ std::size_t CascadeFile::bytes() const {
 }
 
 std::shared_ptr<Cascade> CascadeFile::cascade() const {
-    return std::make_shared<Cascade>(exact->svm_model(), chosen, features, center, longest, stages);
+    return std::make_shared<Cascade>(*exact, chosen, features, center, longest, stages);
 }
 
 std::shared_ptr<Model> CascadeFile::make_model() const {

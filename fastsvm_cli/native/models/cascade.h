@@ -30,7 +30,7 @@ class Cascade {
 public:
     // chosen: the stages' vectors, of an RBF model. center: (features). longest: rows with a larger squared norm,
     // longer than any calibrated one, are left to the exact model. Throws std::invalid_argument.
-    Cascade(const SvmModel& exact, const std::vector<std::int64_t>& chosen, std::vector<std::int32_t> features,
+    Cascade(const LibsvmFile& exact, const std::vector<std::int64_t>& chosen, std::vector<std::int32_t> features,
             std::vector<double> center, double longest, std::vector<CascadeStage> stages);
     ~Cascade();
     Cascade(const Cascade&) = delete;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <stdexcept>
+#include <utility>
 
 #include "simd/aligned.h"
 #include "simd/loops.h"
@@ -14,20 +16,6 @@ namespace {
 
 constexpr std::int64_t block_vectors = 128;
 
-// Writes the vector minus the center, (d); returns its squared length.
-double move(const Terms& terms, std::int64_t vector, double* out) {
-    const std::int64_t d = terms.features.size();
-    const Rows& rows = terms.vectors;
-    for (std::int64_t j = 0; j < d; ++j) out[j] = -terms.center[j];
-    for (std::int64_t e = rows.begin(vector); e < rows.end(vector); ++e) {
-        const std::int32_t column = terms.features.column(rows.indices[e]);
-        if (column >= 0) out[column] = rows.values[e] - terms.center[column];
-    }
-    double sum = 0;
-    for (std::int64_t j = 0; j < d; ++j) sum += out[j] * out[j];
-    return sum;
-}
-
 // In panels of `panel` columns, for panel_products.
 struct Block {
     Block() = default;
@@ -39,20 +27,6 @@ struct Block {
     // Entry j of vector i is at [i * panel].
     const double* column(std::int64_t j) const { return panels.data() + j / panel * panel * block_vectors + j % panel; }
 };
-
-// row: scratch, (d).
-void lay_out(const Terms& terms, const double* a, bool gaussian, double gamma, std::int64_t first, std::int64_t last,
-             double* row, Block& out) {
-    const std::int64_t d = out.d;
-    out.n = last - first;
-    for (std::int64_t i = 0; i < out.n; ++i) {
-        const double square = move(terms, terms.index[first + i], row);
-        out.weight[i] = gaussian ? a[first + i] * std::exp(-gamma * square) : a[first + i];
-        for (std::int64_t j = 0; j < d; j += panel)
-            std::copy_n(row + j, std::min<std::int64_t>(panel, d - j),
-                        out.panels.data() + j * block_vectors + i * panel);
-    }
-}
 
 // out += sum_i w_i x_ij x_ic for first <= j < last and j <= c < d: rows of the packed triangle in variables from..d-1.
 void add_products(const Block& block, std::int64_t from, std::int64_t first, std::int64_t last, const double* w,
@@ -108,9 +82,37 @@ void add_moments(const Block& block, int k, std::int64_t from, std::int64_t firs
 
 }  // namespace
 
-std::vector<double> expand(const Terms& terms, const double* a, bool gaussian, double gamma,
-                           const std::vector<double>& factors) {
-    const std::int64_t d = terms.features.size(), n = static_cast<std::int64_t>(terms.index.size());
+ExpandedVectors::ExpandedVectors(std::shared_ptr<const Rows> vectors, const std::vector<std::int32_t>& features,
+                                 std::vector<std::int64_t> index)
+    : vectors_(std::move(vectors)), features_(features), index_(std::move(index)) {
+    for (std::int64_t row : index_)
+        if (row < 0 || row >= vectors_->rows) throw std::out_of_range("row out of range");
+}
+
+void ExpandedVectors::check(const Numbers& center) const {
+    if (static_cast<std::int64_t>(center.size()) != features_.size())
+        throw std::invalid_argument("wrong number of values");
+}
+
+double ExpandedVectors::move(std::size_t i, const Numbers& center, double* out) const {
+    const std::int64_t d = features_.size(), vector = index_[i];
+    const Rows& rows = *vectors_;
+    for (std::int64_t j = 0; j < d; ++j) out[j] = -center[j];
+    for (std::int64_t e = rows.begin(vector); e < rows.end(vector); ++e) {
+        const std::int32_t column = features_.column(rows.indices[e]);
+        if (column >= 0) out[column] = rows.values[e] - center[column];
+    }
+    double sum = 0;
+    for (std::int64_t j = 0; j < d; ++j) sum += out[j] * out[j];
+    return sum;
+}
+
+std::vector<double> ExpandedVectors::expand(const Numbers& a, const Numbers& center, bool gaussian, double gamma,
+                                            const Numbers& factors) const {
+    check(center);
+    if (a.size() != index_.size() || factors.empty() || factors.size() > max_degree + 1)
+        throw std::invalid_argument("wrong number of values");
+    const std::int64_t d = features_.size(), n = static_cast<std::int64_t>(index_.size());
     const int degree = static_cast<int>(factors.size()) - 1;
     std::vector<std::int64_t> start{0};
     for (int k = 0; k <= degree; ++k) start.push_back(start.back() + (k == 0 ? 1 : packed_size(k, d)));
@@ -121,13 +123,23 @@ std::vector<double> expand(const Terms& terms, const double* a, bool gaussian, d
         std::clamp<std::int64_t>((1 << 20) / (std::max<std::int64_t>(padded, 1) * block_vectors), 1, 1024);
     std::vector<Block> blocks(static_cast<std::size_t>(std::min(together, (n + block_vectors - 1) / block_vectors)));
     for (Block& block : blocks) block = Block(d);
+    const auto lay_out = [&](std::int64_t from, std::int64_t to, double* row, Block& out) {
+        out.n = to - from;
+        for (std::int64_t i = 0; i < out.n; ++i) {
+            const double square = move(from + i, center, row);
+            out.weight[i] = gaussian ? a[from + i] * std::exp(-gamma * square) : a[from + i];
+            for (std::int64_t j = 0; j < d; j += panel)
+                std::copy_n(row + j, std::min<std::int64_t>(panel, d - j),
+                            out.panels.data() + j * block_vectors + i * panel);
+        }
+    };
     for (std::int64_t first = 0; first < n; first += together * block_vectors) {
         const std::int64_t used = std::min(together, (n - first + block_vectors - 1) / block_vectors);
         parallel_for(used, 4, [&](std::int64_t from, std::int64_t to) {
             std::vector<double> row(static_cast<std::size_t>(d));
             for (std::int64_t at = from; at < to; ++at) {
                 const std::int64_t begin = first + at * block_vectors;
-                lay_out(terms, a, gaussian, gamma, begin, std::min(n, begin + block_vectors), row.data(), blocks[at]);
+                lay_out(begin, std::min(n, begin + block_vectors), row.data(), blocks[at]);
             }
         });
         for (std::int64_t at = 0; at < used; ++at)
@@ -150,21 +162,24 @@ std::vector<double> expand(const Terms& terms, const double* a, bool gaussian, d
     return out;
 }
 
-double largest_squared_distance(const Terms& terms) {
-    std::vector<double> row(static_cast<std::size_t>(terms.features.size()));
+double ExpandedVectors::largest_squared_distance(const Numbers& center) const {
+    check(center);
+    Numbers row(center.size());
     double largest = 0;
-    for (std::int64_t vector : terms.index) largest = std::max(largest, move(terms, vector, row.data()));
+    for (std::size_t i = 0; i < index_.size(); ++i) largest = std::max(largest, move(i, center, row.data()));
     return largest;
 }
 
-void column_ranges(const Terms& terms, double* mean, double* low, double* high) {
-    const std::int64_t d = terms.features.size();
+std::array<std::vector<double>, 3> ExpandedVectors::column_ranges() const {
+    const std::int64_t d = features_.size();
+    const Rows& rows = *vectors_;
     std::vector<std::int64_t> count(static_cast<std::size_t>(d), 0);
-    const Rows& rows = terms.vectors;
-    for (std::int64_t j = 0; j < d; ++j) mean[j] = low[j] = high[j] = 0;
-    for (std::int64_t vector : terms.index)
+    std::array<Numbers, 3> out;
+    for (Numbers& each : out) each.resize(static_cast<std::size_t>(d));
+    auto& [mean, low, high] = out;
+    for (std::int64_t vector : index_)
         for (std::int64_t e = rows.begin(vector); e < rows.end(vector); ++e) {
-            const std::int32_t j = terms.features.column(rows.indices[e]);
+            const std::int32_t j = features_.column(rows.indices[e]);
             if (j < 0) continue;
             const double x = rows.values[e];
             low[j] = count[j] ? std::min(low[j], x) : x;
@@ -172,7 +187,7 @@ void column_ranges(const Terms& terms, double* mean, double* low, double* high) 
             mean[j] += x;
             ++count[j];
         }
-    const std::int64_t n = static_cast<std::int64_t>(terms.index.size());
+    const std::int64_t n = static_cast<std::int64_t>(index_.size());
     for (std::int64_t j = 0; j < d; ++j) {
         mean[j] /= static_cast<double>(std::max<std::int64_t>(n, 1));
         if (count[j] < n) {
@@ -180,6 +195,7 @@ void column_ranges(const Terms& terms, double* mean, double* low, double* high) 
             high[j] = std::max(high[j], 0.0);
         }
     }
+    return out;
 }
 
 namespace {
@@ -271,7 +287,7 @@ public:
     std::int64_t count() const override { return static_cast<std::int64_t>(ends_.size()); }
 
     std::vector<double> sums(std::int64_t part) const override {
-        const std::int64_t begin = part ? ends_[part - 1] : 0, end = ends_[part];
+        const std::int64_t end = end_of(part), begin = part ? ends_[part - 1] : 0;
         const std::size_t size = weights_.sums();
         std::vector<double> panel_sums(static_cast<std::size_t>(end - begin) * size, 0.0);
         parallel_for(end - begin, 1, [&](std::int64_t first, std::int64_t last) {
@@ -293,13 +309,17 @@ public:
 
     double share(std::int64_t parts) const override {
         if (!parts) return ends_.empty() ? 1.0 : 0.0;
-        const double share = static_cast<double>(ends_[parts - 1]) / static_cast<double>(weights_.panels);
+        const double share = static_cast<double>(end_of(parts - 1)) / static_cast<double>(weights_.panels);
         return share * share;
     }
 
 protected:
     PairParts(const DegreeNorms& of, const double* squared_norms) : of_(of), weights_(of, squared_norms) {}
 
+    std::int64_t end_of(std::int64_t part) const {
+        if (part < 0 || part >= count()) throw std::out_of_range("part out of range");
+        return ends_[part];
+    }
     // work: approximate products per pair of vectors. scratch: length of `dots`.
     void cut(double work, std::size_t scratch) {
         scratch_ = scratch;

@@ -1,5 +1,6 @@
 // Computes the coefficients of Maclaurin expansions (Claesen, De Smet, Suykens, De Moor, eqs. 3.7 and 3.8).
 #pragma once
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -8,25 +9,32 @@
 
 namespace fastsvm {
 
-// Support vectors of an expansion. index: rows of `vectors`; center: m, (d).
-struct Terms {
-    const Rows& vectors;
-    const Features& features;
-    const std::vector<std::int64_t>& index;
-    const double* center;
+// Support vectors x_i of an expansion. A center has a number per feature, or std::invalid_argument is thrown.
+class ExpandedVectors {
+public:
+    using Numbers = std::vector<double>;
+    // index: rows of `vectors`. Throws std::out_of_range.
+    ExpandedVectors(std::shared_ptr<const Rows> vectors, const std::vector<std::int32_t>& features,
+                    std::vector<std::int64_t> index);
+
+    // The tensors factors[k] sum_i a_i e^{-gamma |x_i - m|^2} (x_i - m)^k about the center m, k = 0 .. factors.size() -
+    // 1, packed as in packed.h; without the exponential unless gaussian. a: (index.size()). Sums follow the order of
+    // the vectors, for any number of threads.
+    Numbers expand(const Numbers& a, const Numbers& center, bool gaussian, double gamma, const Numbers& factors) const;
+    // The largest |x_i - m|^2; 0 without vectors.
+    double largest_squared_distance(const Numbers& center) const;
+    // Mean, minimum and maximum per feature, with implicit zeros.
+    std::array<Numbers, 3> column_ranges() const;
+
+private:
+    void check(const Numbers& center) const;
+    // Writes x_i - m, (d); returns its squared length.
+    double move(std::size_t i, const Numbers& center, double* out) const;
+
+    const std::shared_ptr<const Rows> vectors_;
+    const Features features_;
+    const std::vector<std::int64_t> index_;
 };
-
-// Returns the tensors factors[k] sum_i a_i e^{-gamma |x_i - m|^2} (x_i - m)^k, k = 0 .. factors.size() - 1, packed as
-// in packed.h; without the exponential unless gaussian. a: (index.size()). Sums follow the order of the vectors, for
-// any number of threads.
-std::vector<double> expand(const Terms& terms, const double* a, bool gaussian, double gamma,
-                           const std::vector<double>& factors);
-
-// The largest |x_i - m|^2; 0 without vectors.
-double largest_squared_distance(const Terms& terms);
-
-// Mean, minimum and maximum per feature with implicit zeros, each (d). Ignores `center`.
-void column_ranges(const Terms& terms, double* mean, double* low, double* high);
 
 // Computes the degree norms of kernel expansions, by which certificates bound omitted degrees.
 
@@ -48,7 +56,7 @@ public:
     virtual std::int64_t count() const = 0;
     // One part's sums. Uses all threads.
     virtual std::vector<double> sums(std::int64_t part) const = 0;
-    // Share of the work in the first `parts` parts.
+    // Share of the work in the first `parts` parts. Both throw std::out_of_range.
     virtual double share(std::int64_t parts) const = 0;
 };
 

@@ -215,7 +215,7 @@ void read_model_content(const ByteStream& stream, const std::function<void(const
         const std::size_t last = std::string_view(data, size).rfind('\n');
         length = last == std::string_view::npos ? length + size : size - last - 1;
         if (length > longest) throw ModelError("a line of more than 1024 MiB found, expected a model", line);
-        line += count_lines(data, size);
+        line += count_lines({data, size});
         take(data, size);
     };
     bool looked = false;

@@ -152,7 +152,7 @@ void Prediction::read_scaling() {
     };
     const std::string& path = *request.scale_file;
     const std::string text = read_text(path), whole = with_line_end(text);
-    const auto read = std::make_shared<Scaling::Read>(Scaling::read(whole.data(), whole.size()));
+    const auto read = std::make_shared<Scaling::Read>(Scaling::read(whole));
     checked(path, read->error, read->line);
     scaling_digest_ = fastsvm::fingerprint(text);
     if (request.y_scale_file) {
@@ -160,7 +160,7 @@ void Prediction::read_scaling() {
             checked(path, "a range file of svm-scale found, expected the scale file of write.svm", 1);
         const std::string labels = read_text(*request.y_scale_file), lines = with_line_end(labels);
         std::int64_t line = 0;
-        const std::string error = read->scaling.read_labels(lines.data(), lines.size(), &line);
+        const std::string error = read->scaling.read_labels(lines, &line);
         checked(*request.y_scale_file, error, line);
         scaling_digest_ += fastsvm::fingerprint(labels);
     }
@@ -172,8 +172,7 @@ void Prediction::load() {
     std::string text = of_model(request.model_file, [&] { return read_model_text(request.model_file); });
     loaded_ = of_model(request.model_file, [&] { return load_model(text); });
     if (request.resume || request.as_json || request.dask) fingerprint_ = fastsvm::fingerprint(text);
-    for (const ModelNote& each : loaded_.notes)
-        warn(request.model_file + ":" + std::to_string(each.line) + ": " + each.text);
+    for (const auto& [line, why] : loaded_.notes) warn(request.model_file + ":" + std::to_string(line) + ": " + why);
 }
 
 Reading Prediction::reading() const {
@@ -233,7 +232,7 @@ Fallback::Load Prediction::exact_loader() {
         std::vector<ModelNote> notes;
         const std::string text = file->text();
         auto exact = of_model(file->path, [&] { return load_exact(text, &notes); });
-        for (const ModelNote& each : notes) warn(file->path + ":" + std::to_string(each.line) + ": " + each.text);
+        for (const auto& [line, why] : notes) warn(file->path + ":" + std::to_string(line) + ": " + why);
         return exact;
     };
 }

@@ -238,16 +238,16 @@ template <class Number> std::string formatted(const Number* numbers, std::size_t
 
 }  // namespace
 
-NumberLines read_numbers(const char* text, std::size_t size, std::int64_t offset, std::int64_t count, bool single) {
-    const std::int64_t length = static_cast<std::int64_t>(size);
+NumberLines read_numbers(std::string_view text, std::int64_t offset, std::int64_t count, bool single) {
+    const std::int64_t length = static_cast<std::int64_t>(text.size());
     // A number takes two bytes: allocate no more than the text can hold.
-    if (offset < 0 || offset > length || length == 0 || text[length - 1] != '\n' || count < 0 ||
+    if (offset < 0 || offset > length || length == 0 || text.back() != '\n' || count < 0 ||
         count > (length - offset + 1) / 2)
-        return {{}, size, "the end of the file found"};
+        return {{}, text.size(), "the end of the file found"};
     NumberLines out;
     out.numbers.resize(static_cast<std::size_t>(count));
-    const char* p = text + offset;
-    const char* const end = text + length;
+    const char* p = text.data() + offset;
+    const char* const end = text.data() + length;
     const auto skip = [&](bool lines) {
         while (p < end) {
             p = skip_blanks(p);
@@ -255,7 +255,7 @@ NumberLines read_numbers(const char* text, std::size_t size, std::int64_t offset
             ++p;
         }
     };
-    const auto error = [&] { return NumberLines{{}, static_cast<std::size_t>(p - text), found_at(p, end)}; };
+    const auto error = [&] { return NumberLines{{}, static_cast<std::size_t>(p - text.data()), found_at(p, end)}; };
     for (double& number : out.numbers) {
         skip(true);
         NumberStatus status = NumberStatus::not_a_number;
@@ -266,7 +266,7 @@ NumberLines read_numbers(const char* text, std::size_t size, std::int64_t offset
     }
     skip(false);
     if (p >= end || *p != '\n') return error();
-    out.at = static_cast<std::size_t>(p + 1 - text);
+    out.at = static_cast<std::size_t>(p + 1 - text.data());
     return out;
 }
 

@@ -84,7 +84,7 @@ struct NumberLines {
 
 // Reads `count` numbers from text[offset:], separated by blanks and line ends, then a line end. single: they must be in
 // single precision's range.
-NumberLines read_numbers(const char* text, std::size_t size, std::int64_t offset, std::int64_t count, bool single);
+NumberLines read_numbers(std::string_view text, std::int64_t offset, std::int64_t count, bool single);
 
 // Formats one line of the shortest texts that read back equal.
 std::string format_numbers(const double* numbers, std::size_t count);

@@ -45,13 +45,13 @@ const char* after_line(const char* p, const char* end) {
 
 }  // namespace
 
-std::int64_t count_lines(const char* text, std::size_t size) {
-    return loops().text->count(text, static_cast<std::int64_t>(size), '\n').lines;
+std::int64_t count_lines(std::string_view text) {
+    return loops().text->count(text.data(), static_cast<std::int64_t>(text.size()), '\n').lines;
 }
 
-ParseResult parse(const char* text, std::size_t size, std::int64_t first_line, const Format& format) {
+ParseResult parse(std::string_view text, std::int64_t first_line, const Format& format) {
     ParseResult result;
-    std::vector<TextSlice> slices = split(text, size, format);
+    std::vector<TextSlice> slices = split(text.data(), text.size(), format);
     const std::int64_t parts = static_cast<std::int64_t>(slices.size());
     const char separator = format.dense ? format.delimiter : ':';
     // Upper bounds: a row ends in LF; an entry has a ':' or follows a delimiter. Comments only add.
@@ -116,7 +116,7 @@ ParseResult parse(const char* text, std::size_t size, std::int64_t first_line, c
         rows.max_index = std::max(rows.max_index, slice.max_index);
         rows.increasing = rows.increasing && slice.increasing;
         rows.scaling.add(slice.scaling);
-        result.consumed = static_cast<std::size_t>(slice.end - text);
+        result.consumed = static_cast<std::size_t>(slice.end - text.data());
         result.fields = format.dense ? slice.fields : 0;
         if (!slice.error.empty()) {
             result.error = slice.error;
@@ -132,22 +132,21 @@ ParseResult parse(const char* text, std::size_t size, std::int64_t first_line, c
 
 // After an error, parses windows that double while all lines are rows, and shrink to one line otherwise: each line is
 // read only a few times. Then parses all good lines as one text.
-AroundResult parse_around(const char* text, std::size_t size, std::int64_t first_line, Format format,
-                          std::size_t keep) {
+AroundResult parse_around(std::string_view text, std::int64_t first_line, Format format, std::size_t keep) {
     AroundResult result;
     std::string good;
     Rows around;  // holds only gaps
     std::int64_t rows = 0, line = first_line;
-    const char* p = text;
-    const char* const end = text + size;
-    std::size_t window = size;
+    const char* p = text.data();
+    const char* const end = p + text.size();
+    std::size_t window = text.size();
     while (p < end) {
         const std::size_t left = static_cast<std::size_t>(end - p);
         const char* const last = p + std::min(std::max<std::size_t>(window, 1), left) - 1;
         const char* const stop = after_line(last, end);
-        ParseResult part = parse(p, static_cast<std::size_t>(stop - p), line, format);
+        ParseResult part = parse({p, static_cast<std::size_t>(stop - p)}, line, format);
         if (format.dense) format.fields = part.fields;
-        if (part.error.empty() && p == text && stop == end) {
+        if (part.error.empty() && p == text.data() && stop == end) {
             result.rows = std::move(part.rows);
             result.fields = part.fields;
             return result;
@@ -170,7 +169,7 @@ AroundResult parse_around(const char* text, std::size_t size, std::int64_t first
         p = after_line(p, end);
         window = 1;
     }
-    ParseResult all = parse(good.data(), good.size(), first_line, format);
+    ParseResult all = parse(good, first_line, format);
     result.rows = std::move(all.rows);
     result.rows.gaps = std::move(around.gaps);
     result.fields = format.dense ? format.fields : 0;

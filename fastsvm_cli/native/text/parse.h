@@ -2,6 +2,7 @@
 #pragma once
 #include <cstddef>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -37,7 +38,7 @@ struct ParseResult {
 
 // Parses up to the first error. text: whole lines, ends in '\n'. first_line: number of the text's first line. Uses all
 // threads; their number does not affect the result.
-ParseResult parse(const char* text, std::size_t size, std::int64_t first_line, const Format& format);
+ParseResult parse(std::string_view text, std::int64_t first_line, const Format& format);
 
 struct AroundResult {
     Rows rows;  // of valid lines; first_line: of the text
@@ -47,8 +48,8 @@ struct AroundResult {
 };
 
 // As parse(), but skips malformed lines, and returns only the first `keep` errors.
-AroundResult parse_around(const char* text, std::size_t size, std::int64_t first_line, Format format, std::size_t keep);
+AroundResult parse_around(std::string_view text, std::int64_t first_line, Format format, std::size_t keep);
 
-std::int64_t count_lines(const char* text, std::size_t size);
+std::int64_t count_lines(std::string_view text);
 
 }  // namespace fastsvm

@@ -34,7 +34,7 @@ inline Rows rows_of(const std::vector<Row>& rows, const std::vector<Numbers>& le
         for (const auto& [index, value] : rows[r]) text += std::to_string(index) + ':', add(value);
         text += '\n';
     }
-    ParseResult result = parse(text.data(), text.size(), 1, format);
+    ParseResult result = parse(text, 1, format);
     REQUIRE(result.error == "");
     return std::move(result.rows);
 }

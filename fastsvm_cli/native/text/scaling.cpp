@@ -181,9 +181,11 @@ std::string Scaling::read_standard(const char* p, const char* end, std::int64_t*
     return "";
 }
 
-Scaling::Read Scaling::read(const char* text, std::size_t size) {
+Scaling::Read Scaling::read(std::string_view text) {
     Read out;
-    Lines first{text, text + size};
+    const char* const begin = text.data();
+    const char* const end = begin + text.size();
+    Lines first{begin, end};
     first.next();
     double center, scale;
     const bool standard =
@@ -194,14 +196,13 @@ Scaling::Read Scaling::read(const char* text, std::size_t size) {
         return out;
     }
     Scaling& scaling = out.scaling;
-    out.error = standard ? scaling.read_standard(text, text + size, &out.line)
-                         : scaling.read_range(text, text + size, &out.line);
+    out.error = standard ? scaling.read_standard(begin, end, &out.line) : scaling.read_range(begin, end, &out.line);
     scaling.finish();
     return out;
 }
 
-std::string Scaling::read_labels(const char* text, std::size_t size, std::int64_t* line) {
-    Lines lines{text, text + size};
+std::string Scaling::read_labels(std::string_view text, std::int64_t* line) {
+    Lines lines{text.data(), text.data() + text.size()};
     std::string error = lines.two(&label_low_, &label_high_, "two numbers, the center and the scale of y");
     if (error.empty() && !(label_high_ > 0)) error = lines.instead("a scale above 0 after the center");
     if (error.empty() && !lines.only_blank_lines_left()) {
@@ -229,10 +230,11 @@ Scaling::Line Scaling::line(const Feature& feature) const {
     return {slope, limits_.lower - (limits_.upper - limits_.lower) * feature.low / (feature.high - feature.low)};
 }
 
-Scaling::Line Scaling::label_line() const {
-    if (label_kind_ == Kind::standard) return {1 / label_high_, -label_low_ / label_high_};
+std::optional<Scaling::Line> Scaling::label_line() const {
+    if (!scales_labels_) return std::nullopt;
+    if (label_kind_ == Kind::standard) return Line{1 / label_high_, -label_low_ / label_high_};
     const double slope = (label_limits_.upper - label_limits_.lower) / (label_high_ - label_low_);
-    return {slope, label_limits_.lower - slope * label_low_};
+    return Line{slope, label_limits_.lower - slope * label_low_};
 }
 
 Scaling Scaling::features_alone() const {

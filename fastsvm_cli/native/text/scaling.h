@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -37,10 +38,10 @@ public:
 
     // Reads a file of either kind. text: ends in '\n'. The result has an error and its line if the file is invalid.
     struct Read;
-    static Read read(const char* text, std::size_t size);
+    static Read read(std::string_view text);
 
     // Adds e1071's `yscale.file`: center and scale of labels. Returns the error, or "", and sets its line.
-    std::string read_labels(const char* text, std::size_t size, std::int64_t* line);
+    std::string read_labels(std::string_view text, std::int64_t* line);
 
     // A copy that does not round to six digits.
     Scaling unrounded() const;
@@ -50,7 +51,7 @@ public:
         double slope, offset;
     };
     Line line(const Feature& feature) const;
-    Line label_line() const;
+    std::optional<Line> label_line() const;  // none: labels are not scaled
 
     // A copy that does not scale labels.
     Scaling features_alone() const;

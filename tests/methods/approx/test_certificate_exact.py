@@ -10,7 +10,7 @@ from fastsvm_cli.models import parse_model
 from fastsvm_cli.prediction import Fallback
 from support import in_process
 from support.bordering import two_sided
-from support.evaluation import decide, parse, reference
+from support.evaluation import classification, decide, parse, printed, reference
 from support.expanding import certified, gaussian
 from support.model_files import compiled_text
 
@@ -66,7 +66,7 @@ def test_a_row_is_decided_only_where_every_consistent_sign_pattern_has_one_winne
     out = _native.Decisions(pairs, True)
     out.resize(rows)
     np.asarray(out.value)[:], np.asarray(out.radius)[:] = value, radius
-    open_rows = set(_native.undecided_rows(_native.Task(0, list(range(classes)), [], [], []), out))
+    open_rows = set(_native.undecided_rows(classification(range(classes)), out))
     agree = 0
     for row in range(rows):
         possible = [[True] if v > r else [False] if v <= -r else [True, False] for v, r in zip(value[row], radius[row])]
@@ -85,7 +85,7 @@ def test_two_classes_probabilities_are_decided_only_where_no_value_in_the_interv
     out = _native.Decisions(1, True)
     out.resize(rows)
     np.asarray(out.value)[:, 0], np.asarray(out.radius)[:, 0] = value, radius
-    task = _native.Task(0, [7, 9], [a], [b], [])
+    task = classification([7, 9], [a], [b])
     open_rows = set(_native.undecided_rows(task, out, True, 0.0))
     assert 0.05 * rows < len(open_rows) < 0.9 * rows
 
@@ -94,7 +94,7 @@ def test_two_classes_probabilities_are_decided_only_where_no_value_in_the_interv
         points.resize(rows)
         np.asarray(points.value)[:, 0] = values
         _native.predict(task, points, True, predictions)
-        return _native.format_lines(task, predictions, None).splitlines()
+        return printed(predictions)
 
     middle = lines(value)
     for share in np.linspace(-1, 1, 21):
