@@ -19,8 +19,7 @@ def main():
     if options.figure.suffix not in (".svg", ".png", ".pdf"):
         parser.error(f"figures are .svg, .png or .pdf, and '{options.figure}' is none of them")
 
-    from fastsvm_cli.figures.bench import draw
-    from fastsvm_cli.figures.style import content
+    from fastsvm_cli.figures import content, draw
 
     document = json.loads(options.bench.read_text())
     options.figure.write_bytes(content(draw(document), options.figure.suffix[1:]))

@@ -12,9 +12,8 @@ from pathlib import Path
 
 import numpy as np
 
-from fastsvm_cli import _native
+from fastsvm_cli import _native, figures
 from fastsvm_cli.comparisons.budget import upper_bound
-from fastsvm_cli.figures import style
 from fastsvm_cli.methods.cascade.calibration import THRESHOLDS
 from fastsvm_cli.models import load_model
 from fastsvm_cli.models.base import LABELS
@@ -44,24 +43,24 @@ def draw(model, rows, name):
     left, differing = shares(model, rows, THRESHOLDS)
     chosen = int(np.argmin(np.abs(THRESHOLDS - taken)))
     bounds = [100 * upper_bound(int(count), rows.rows, model.confidence) for count in differing]
-    with style.applied():
-        figure = style.empty_figure(2.2)
+    with figures.applied():
+        figure = figures.empty_figure(2.2)
         figure.set_layout_engine("constrained")
         axis = figure.subplots()
-        axis.plot(100 * left, bounds, color=style.BLUE, label=f"bound, {100 * model.confidence:g} % confidence")
-        axis.plot(100 * left, 100 * differing / rows.rows, color=style.VERMILLION, label="labels that differ")
-        axis.axhline(100 * model.budget, color=style.BLACK, linestyle=(0, (4, 1.5)), linewidth=0.8, label="budget")
+        axis.plot(100 * left, bounds, color=figures.BLUE, label=f"bound, {100 * model.confidence:g} % confidence")
+        axis.plot(100 * left, 100 * differing / rows.rows, color=figures.VERMILLION, label="labels that differ")
+        axis.axhline(100 * model.budget, color=figures.BLACK, linestyle=(0, (4, 1.5)), linewidth=0.8, label="budget")
         axis.plot(
-            [100 * left[chosen]], [100 * differing[chosen] / rows.rows], "o", color=style.BLACK, fillstyle="none",
+            [100 * left[chosen]], [100 * differing[chosen] / rows.rows], "o", color=figures.BLACK, fillstyle="none",
             markersize=5, linestyle="none", label="this cascade",
         )  # fmt: skip
         axis.set_xscale("log")
         axis.set_xlim(max(100 * left.min(), 0.05) / 1.2, 100)
-        style.set_log_ticks(axis.xaxis)
+        figures.set_log_ticks(axis.xaxis)
         axis.set_ylim(0, 400 * model.budget)
         axis.set_xlabel("rows left to the exact model, %")
         axis.set_ylabel("of the labels, %")
-        axis.set_title(f"{style.printable(name, 40)}: {rows.rows:,} rows", loc="left")
+        axis.set_title(f"{figures.printable(name, 40)}: {rows.rows:,} rows", loc="left")
         axis.legend(loc="upper right", frameon=True, framealpha=1, edgecolor="0.8", fancybox=False)
         return figure
 
@@ -74,7 +73,7 @@ def main():
     options = parser.parse_args()
     rows = _native.Chunk.concatenate(list(read_chunks(options.rows)))
     figure = draw(load_model(options.model), rows, Path(options.rows).name)
-    options.figure.write_bytes(style.content(figure, options.figure.suffix[1:]))
+    options.figure.write_bytes(figures.content(figure, options.figure.suffix[1:]))
 
 
 if __name__ == "__main__":

@@ -9,15 +9,16 @@ Needs matplotlib.
 import argparse
 from pathlib import Path
 
+import matplotlib
 from matplotlib.patches import FancyBboxPatch
 
-from fastsvm_cli.figures import style
+from fastsvm_cli import figures
 
 #: Layers from the top: name, its modules. A layer imports only those below it.
 LAYERS = (
     ("process", "start.py  cli.py"),
     ("interfaces", "commands/  estimators/  dask.py  sklearn.py"),
-    ("methods and measurement", "methods/  benchmarks/  figures/  export/"),
+    ("methods and measurement", "methods/  benchmarks/  figures.py  export/"),
     ("shared by commands", "console/  comparisons/  cluster/"),
     ("prediction", "prediction.py  models/  text/  system.py  bounds.py"),
     ("core (C++)", "native/"),
@@ -48,9 +49,9 @@ def draw():
     gap = 0.12
     rows = max(len(LAYERS), len(WAY))
     height = rows * (ROW + gap) + 0.5
-    with style.applied():
-        style.matplotlib.rcParams.update({"font.size": 9})
-        figure = style.empty_figure(height)
+    with figures.applied():
+        matplotlib.rcParams.update({"font.size": 9})
+        figure = figures.empty_figure(height)
         figure.set_size_inches(WIDTH, height)
         axis = figure.add_axes((0, 0, 1, 1))
         axis.set_xlim(0, WIDTH), axis.set_ylim(0, height), axis.axis("off")
@@ -73,7 +74,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("figure", type=Path)
     options = parser.parse_args()
-    options.figure.write_bytes(style.content(draw(), options.figure.suffix[1:]))
+    options.figure.write_bytes(figures.content(draw(), options.figure.suffix[1:]))
 
 
 if __name__ == "__main__":

@@ -22,11 +22,12 @@ import tempfile
 from itertools import product
 from pathlib import Path
 
+import matplotlib
 import svm_predict
 from matplotlib.ticker import FuncFormatter
 
+from fastsvm_cli import figures
 from fastsvm_cli.benchmarks import environment
-from fastsvm_cli.figures import style
 
 BIN = Path(sys.executable).parent
 ROWS = 16_000
@@ -108,15 +109,15 @@ def measured(rows, model, title, build, runs, folder):
 
 
 def draw(models):
-    with style.applied():
-        style.matplotlib.rcParams.update({f"{each}.labelsize": 10 for each in ("axes", "xtick", "ytick")})
-        style.matplotlib.rcParams.update({"font.size": 10, "axes.titlesize": 11})
-        figure = style.empty_figure(2.75 * len(models) + 0.25)
+    with figures.applied():
+        matplotlib.rcParams.update({f"{each}.labelsize": 10 for each in ("axes", "xtick", "ytick")})
+        matplotlib.rcParams.update({"font.size": 10, "axes.titlesize": 11})
+        figure = figures.empty_figure(2.75 * len(models) + 0.25)
         figure.set_size_inches(5.6, figure.get_size_inches()[1])
         fastest = max(point["speed"] for model in models for point in model["points"])
         axes = figure.subplots(len(models), sharex=True, squeeze=False)[:, 0]
         figure.subplots_adjust(0.12, 0.1, 0.985, 0.95, hspace=0.24)
-        for axis, model, colour in zip(axes, models, (style.BLUE, style.VERMILLION)):
+        for axis, model, colour in zip(axes, models, (figures.BLUE, figures.VERMILLION)):
             draw_panel(figure, axis, model, colour, fastest)
         axes[-1].set_xlabel("times the speed of svm-predict, one thread each")
         return figure
@@ -172,7 +173,7 @@ def main():
                 found.append(measured(rows, Path(model).resolve(), title, build, options.runs, Path(folder)))
         options.figures.write_text(json.dumps(found, indent=1) + "\n")
     figure = draw(json.loads(options.figures.read_text()))
-    options.figure.write_bytes(style.content(figure, options.figure.suffix[1:]))
+    options.figure.write_bytes(figures.content(figure, options.figure.suffix[1:]))
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ from pathlib import Path
 import matplotlib
 from matplotlib import pyplot
 
-from fastsvm_cli.figures.style import ticks_between
+from fastsvm_cli.figures import ticks_between
 
 matplotlib.use("Agg")
 matplotlib.rcParams.update(

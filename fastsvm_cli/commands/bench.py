@@ -61,25 +61,6 @@ class BenchOptions(shared.Options):
         " 3.",
         Share(),
     )
-    splits: "int | None" = option(
-        "--cross-validate K",
-        "Number of splits of TEST_FILE to train, compile and predict on, with -c and -g, without a model.",
-        Integer(2),
-        group="Cross-validation",
-    )
-    cost: "float | None" = option(
-        "-c --cost C", "Parameter C of the models of --cross-validate.", POSITIVE, shown="1", group="Cross-validation"
-    )
-    gamma: "float | None" = option(
-        "-g --gamma G",
-        "Parameter gamma of the models of --cross-validate.",
-        POSITIVE,
-        shown="1 / number of features",
-        group="Cross-validation",
-    )
-    degree: int = option(
-        "--degree P", "Degree of the expansions of --cross-validate.", Integer(1, 4), 2, group="Cross-validation"
-    )
     runs: int = option(
         "--runs N", "Timed runs per case, after one warm-up run.", Integer(1), 5, group="Trials and times"
     )
@@ -107,7 +88,6 @@ class BenchOptions(shared.Options):
     scale_file: "str | None" = shared.scale(
         "Range file of svm-scale. Every program gets the rows of TEST_FILE scaled as by svm-scale -r."
     )
-    seed: int = shared.seed("Seed of the splits of --cross-validate.", group="Cross-validation")
     threads: int = shared.threads
     quiet: bool = shared.quiet("Print no progress bar or notes.")
     test_file: str = shared.argument()
@@ -118,32 +98,8 @@ class BenchOptions(shared.Options):
         if "-" in (self.test_file, self.scale_file, *self.model_files):
             raise click.UsageError("bench reads its files several times: none of them can be standard input.")
         gate, budget = self.max_disagreement is not None, self.budget is not None
-        if self.splits is not None:
-            if any(
-                (
-                    self.model_files,
-                    self.attempt,
-                    self.everything,
-                    budget,
-                    self.keep,
-                    gate,
-                    self.plot_file,
-                    self.each_class,
-                )
-            ):
-                raise click.UsageError(
-                    "--cross-validate takes a data file alone and trains its own models: it goes with -c, -g, --degree,"
-                    " --seed and --json, not with --plot or the others."
-                )
-            given = self.first_given("runs", "max_seconds")
-            if given is not None:
-                raise click.UsageError(f"{given} does not go with --cross-validate, which times nothing.")
-        elif not self.model_files:
+        if not self.model_files:
             raise click.UsageError("Missing argument 'MODEL_FILE...': the exact model, then others (or --try).")
-        if self.gamma is not None and self.splits is None:
-            raise click.UsageError("-g goes with --cross-validate; other models have their gamma.")
-        if self.cost is not None and self.splits is None:
-            raise click.UsageError("-c goes with --cross-validate; other models have their C.")
         given = self.first_given("time_limit", "max_size", "keep") if not self.attempt else None
         if given is not None:
             raise click.UsageError(f"{given} goes with --try: it is about what is compiled there.")
@@ -154,8 +110,6 @@ class BenchOptions(shared.Options):
             raise click.UsageError("--try takes one model; compare others with it in a run without --try.")
         if self.each_class and not (self.attempt or budget):
             raise click.UsageError("--each-class goes with --budget or --try: it is about the budget.")
-        if self.splits is None and self.first_given("degree"):
-            raise click.UsageError("--degree goes with --cross-validate; --try compiles to every degree.")
         if gate and len(self.model_files) < 2:
             raise click.UsageError("--max-disagreement is about named models: name one after the exact model.")
         check_plot(self.plot_file)
@@ -219,9 +173,7 @@ def command(**parsed):
     from fastsvm_cli import _native
 
     _native.set_threads(options.threads)
-    if options.splits is not None:
-        _cross_validate(options, options.splits)
-    elif options.attempt:
+    if options.attempt:
         from fastsvm_cli.system import raising
 
         with raising():  # a signal shows what is known
@@ -284,10 +236,7 @@ def _compare(options: BenchOptions) -> None:
             _note_interruption(bench, options)
             raise interrupted
         if options.plot_file is not None:
-            from fastsvm_cli.figures.bench import draw
-            from fastsvm_cli.figures.style import write
-
-            write(draw(report.document(bench, machine, picked, concluded)), options.plot_file)
+            _draw(report.document(bench, machine, picked, concluded), options.plot_file)
     _pass_or_fail(bench, named, options)
 
 
@@ -351,34 +300,6 @@ def _pass_or_fail(bench: "Bench", named: "list[Case]", options: BenchOptions) ->
         print(f"Error: {case.name}: {words}, more than {100 * limit:.3g} % (--max-disagreement)", file=sys.stderr)
     if exceeded or failed:
         raise click.exceptions.Exit(3 if exceeded else 1)
-
-
-def _cross_validate(options: BenchOptions, splits: int) -> None:
-    from fastsvm_cli.benchmarks.cross_validation import Setting, as_json, as_table, cross_validate
-    from fastsvm_cli.console.progress import Progress
-    from fastsvm_cli.console.terminal import ascii_only, show
-    from fastsvm_cli.errors import FileError
-    from fastsvm_cli.methods.training import load_libsvm
-    from fastsvm_cli.system import raising, temporary_folder
-    from fastsvm_cli.text.read_rows import read_chunks
-
-    load_libsvm()
-    scaling = read_scale_file(options.scale_file)
-    chunks = list(read_chunks(options.test_file, scaling=scaling))
-    warn_of_scaling(scaling, options.quiet)
-    if not chunks:
-        raise FileError(options.test_file, "no rows found, expected some to train on")
-    gamma = options.gamma or 1 / max(1, max(chunk.max_index for chunk in chunks))
-    setting = Setting(gamma, options.cost or 1.0, options.degree)
-    quiet = options.quiet
-    with raising(), temporary_folder() as folder, Progress("cross-validate", quiet=quiet) as progress:
-        found = cross_validate(
-            chunks, options.test_file, splits, setting, folder=folder, seed=options.seed, on_progress=progress
-        )
-    if options.as_json:
-        print(as_json(options.test_file, found, setting))
-    else:
-        show(as_table(options.test_file, found, setting, ascii_only=ascii_only(sys.stdout)))
 
 
 def _measure(bench: "Bench", options: BenchOptions) -> "Case | None":
@@ -499,7 +420,13 @@ def _write_choice(choice: "Choice", document: dict, options: "BenchOptions") -> 
         with Output(options.keep) as output:
             output.write(text)
     if options.plot_file is not None:
-        from fastsvm_cli.figures.bench import draw
-        from fastsvm_cli.figures.style import write
+        _draw(document, options.plot_file)
 
-        write(draw(document), options.plot_file)
+
+def _draw(document: dict, plot_file: str) -> None:
+    from fastsvm_cli.figures import content, draw
+    from fastsvm_cli.text.output import Output
+
+    drawn = content(draw(document), plot_file.rpartition(".")[2])
+    with Output(plot_file) as output:
+        output.write(drawn)

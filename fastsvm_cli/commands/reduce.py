@@ -33,13 +33,8 @@ def command(**parsed):
       svm-predict test.txt train.model.reduced out
     """
     run = run_command(METHOD, parsed)
-    if not run.options.quiet:
-        _tell(run)
-    if run.options.plot_file is not None:
-        _draw(run)
-
-
-def _tell(run: CompileRun) -> None:
+    if run.options.quiet:
+        return
     from fastsvm_cli import _native
     from fastsvm_cli.comparisons.agreement import agreement
     from fastsvm_cli.console.progress import Progress
@@ -121,27 +116,3 @@ def _tell_of_unknown(run: CompileRun, folding: "ScalingToFold") -> None:
         )
     elif len(known) < max(known, default=0):
         run.tell(f"Features that {folding.path} does not hold must not be in the rows: a LIBSVM model counts them.")
-
-
-def _draw(run: CompileRun) -> None:
-    from os.path import basename
-
-    from fastsvm_cli.console.progress import Progress
-    from fastsvm_cli.errors import ModelFormatError
-    from fastsvm_cli.figures.reduce import draw, measure_sizes
-    from fastsvm_cli.figures.style import write
-
-    options, reduced = run.options, run.made.model
-    if not reduced.pairs or not reduced.header.total_sv:
-        raise ModelFormatError(options.model_file, "no support vectors found, expected some to draw (--plot)")
-    with Progress("reduce, for the plot", quiet=options.quiet, announced=True) as progress:
-        found = measure_sizes(
-            run.exact,
-            reduced,
-            run.rows or [],
-            fingerprint=run.fingerprint,
-            how=options.how,
-            on_progress=progress,
-        )
-    data = basename(options.data_file) if options.data_file else "the support vectors"
-    write(draw("standard input" if data == "-" else data, found), options.plot_file)

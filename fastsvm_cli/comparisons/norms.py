@@ -6,7 +6,8 @@ from fastsvm_cli import _native
 from fastsvm_cli.models.base import Model, center_point
 from fastsvm_cli.text.read_rows import smaller_chunks
 
-_OCTAVES, _LOWEST = 2200, -1080  # from 2^-1080 on
+# Bins of radii: from 2^-1080 on, so many an octave, a factor of 2.
+_BINS, _OCTAVES, _LOWEST = 256, 2200, -1080
 
 
 class Mean:
@@ -73,72 +74,34 @@ def largest(values: np.ndarray) -> float:
     return float(np.max(values, initial=0.0))
 
 
-class Histogram:
-    """Histogram of sizes from 2^-1000 to 2^1000. bins: per octave, a factor of 2."""
-
-    def __init__(self, bins: int):
-        self._bins = bins
-        self.counts = np.zeros(bins * _OCTAVES, np.int64)
-
-    def add(self, sizes: np.ndarray) -> None:
-        """Count these sizes."""
-        at = np.ceil((np.log2(np.clip(sizes, 2.0**-1000, 2.0**1000)) - _LOWEST) * self._bins).astype(int)
-        self.counts += np.bincount(at, minlength=len(self.counts))
-
-    def upper_edge(self, at: int) -> float:
-        """Return the upper edge of a bin."""
-        return float(2.0 ** (at / self._bins + _LOWEST))
-
-    def quantile(self, share: float) -> float:
-        """Return the upper edge of the bin up to which this share lies."""
-        return self.upper_edge(int(np.searchsorted(np.cumsum(self.counts), share * self.counts.sum())))
-
-
 class ProvenRows:
-    """Rows proven by a certified model, and radii of all rows, or of each pair of every row."""
+    """Rows proven by a certified model, and the radii of all pairs of all rows, by size."""
 
-    def __init__(self, model: Model, bins: int = 32, each_pair: bool = False):
-        self.model, self._each_pair = model, each_pair
+    def __init__(self, model: Model):
+        self.model = model
         self.rows = self.proven = 0
         self.largest = 0.0
         self._decisions = _native.Decisions(model.pairs, True)
-        self._all, self._proven = Histogram(bins), Histogram(bins)
+        self._counts = np.zeros(_BINS * _OCTAVES, np.int64)
 
     def add(self, chunk: _native.Chunk) -> None:
         """Count the rows of a chunk."""
-        for part in smaller_chunks([chunk], self.model.pairs):
-            self._add(part)
-
-    def _add(self, chunk: _native.Chunk) -> None:
         header = self.model.header
-        self.model.decision_values(chunk, self._decisions)
-        self.model.answer(self._decisions)
-        radius = np.asarray(self._decisions.radius)
-        if self._each_pair:
-            self._all.add(radius.ravel())
-        radius = radius.max(axis=1) if radius.size else np.zeros(chunk.rows)
-        decided = np.full(chunk.rows, not header.regression)
-        if not header.regression:
-            decided[_native.undecided_rows(header.task(), self._decisions)] = False
-        self.rows += chunk.rows
-        self.proven += int(decided.sum())
-        self.largest = max(self.largest, float(radius.max(initial=0.0)))
-        if not self._each_pair:
-            self._all.add(radius)
-        self._proven.add(radius[decided])
+        for part in smaller_chunks([chunk], self.model.pairs):
+            self.model.decision_values(part, self._decisions)
+            self.model.answer(self._decisions)
+            radius = np.asarray(self._decisions.radius).ravel()
+            at = np.ceil((np.log2(np.clip(radius, 2.0**-1000, 2.0**1000)) - _LOWEST) * _BINS).astype(int)
+            self._counts += np.bincount(at, minlength=len(self._counts))
+            self.largest = max(self.largest, largest(radius))
+            self.rows += part.rows
+            if not header.regression:
+                self.proven += part.rows - len(_native.undecided_rows(header.task(), self._decisions))
 
-    @property
-    def any(self) -> bool:
-        """Whether there are radii."""
-        return bool(self._all.counts.any())
-
-    def quantile(self, share: float) -> float:
-        """Return the radius that this share of the rows does not exceed."""
-        return min(self._all.quantile(share), self.largest)
-
-    def curve(self) -> "list[tuple[float, int, int]]":
-        """Return increasing (radius, rows up to it, proven ones of these)."""
-        at = np.flatnonzero(self._all.counts)
-        every, proven = np.cumsum(self._all.counts)[at], np.cumsum(self._proven.counts)[at]
-        edges = (min(self._all.upper_edge(int(each)), self.largest) for each in at)
-        return [(radius, int(rows), int(those)) for radius, rows, those in zip(edges, every, proven)]
+    def quantile(self, share: float) -> "float | None":
+        """Return the radius that this share of the radii does not exceed; None without radii."""
+        counts = np.cumsum(self._counts)
+        if not counts[-1]:
+            return None
+        at = int(np.searchsorted(counts, share * counts[-1]))  # its upper edge
+        return min(float(2.0 ** (at / _BINS + _LOWEST)), self.largest)

@@ -1,6 +1,5 @@
 """Comparison of a model's labels with the exact model's."""
 
-from textwrap import fill
 from typing import Any
 
 import numpy as np
@@ -8,9 +7,6 @@ import numpy as np
 from fastsvm_cli.benchmarks.quality import interval_95
 from fastsvm_cli.comparisons.agreement import share_of_spread
 from fastsvm_cli.comparisons.budget import Changed
-from fastsvm_cli.errors import MissingPackageError
-
-_DRAWN = 5000  # points in a plot
 
 
 class Agreement:
@@ -63,7 +59,6 @@ class Agreement:
         else:
             self.share = self.different / self.rows if self.rows else 0.0
             self.interval = interval_95(self.different, self.rows)
-        self._points: _Points | None = None
 
     def __repr__(self) -> str:
         known = "" if self.proven is None else f", {self.proven} proven"
@@ -85,59 +80,6 @@ class Agreement:
             f" (95 %: {low:.2g} to {high:.2g} %){of_class}{known}>"
         )
 
-    def plot(self, axis: Any = None) -> Any:
-        """Plot the differences of decision values over the reference's, and return the axes.
-
-        At most 5,000 points are drawn. In the grey area the label changes. With more than two classes, the value is the
-        margin of the reference's best class; with "ovo", a point is one pair's value. For regression, the values are
-        the predictions.
-
-        Parameters
-        ----------
-        axis : matplotlib.axes.Axes, default=None
-            The axes to draw on. None means new axes.
-
-        Raises
-        ------
-        ValueError
-            If the decision values of the model or the reference are not known.
-        MissingPackageError
-            If matplotlib is missing.
-        """
-        try:
-            from matplotlib import pyplot
-        except ImportError:
-            raise MissingPackageError("matplotlib", "it is not installed: pip install 'fastsvm[plot]'") from None
-        if self._points is None:
-            raise ValueError("no decision values are known: give an estimator that has decision_function, or none")
-        points = self._points
-        exact, change, differ = points.exact, points.fast - points.exact, points.differ
-        axis = pyplot.subplots()[1] if axis is None else axis
-        most = 1.1 * (float(np.max(np.abs(change), initial=0.0)) or 1.0)
-        if self.regression:
-            axis.plot(exact, change, ".", color="tab:blue", markersize=3)
-        else:
-            for end in (np.min(exact, initial=0.0), np.max(exact, initial=0.0)):
-                far = -np.sign(end) * (abs(end) + most)  # beyond the visible area
-                axis.fill_between([0, end], [0, -end], [far, far], color="0.93", linewidth=0)
-            axis.plot(exact[~differ], change[~differ], ".", color="tab:blue", markersize=3, label=f"same {points.what}")
-            axis.plot(exact[differ], change[differ], ".", color="tab:red", markersize=5, label=f"other {points.what}")
-            axis.legend(loc="best", fontsize=8)
-        axis.set(
-            xlabel="predicted value of the exact model" if self.regression else points.axis,
-            ylabel=f"{'predicted' if self.regression else 'decision'} value of this model, less the exact one's",
-            ylim=(-most, most),
-            title=fill(repr(self).strip("<>").removeprefix("Agreement: "), 60),
-        )
-        return axis
-
-
-class _Points:
-    def __init__(self, exact: np.ndarray, fast: np.ndarray, differ: np.ndarray, what: str, axis: str):
-        drawn = np.linspace(0, exact.size - 1, min(exact.size, _DRAWN)).astype(int)
-        self.exact, self.fast, self.differ = (each.ravel()[drawn] for each in (exact, fast, differ))
-        self.what, self.axis = what, axis
-
 
 def agreement(fast: Any, X: Any, estimator: Any = None) -> Agreement:
     """Compare a FastSVM's answers with those of `estimator`, as `FastSVM.agreement`.
@@ -156,35 +98,4 @@ def agreement(fast: Any, X: Any, estimator: Any = None) -> Agreement:
     own, other = np.asarray(fast.predict(X)), np.asarray(reference.predict(X))
     header = fast.model.header
     proven = int(np.sum(fast.proven(X))) if hasattr(fast, "proven") and not header.regression else None
-    out = Agreement(own, other, header.regression, proven)
-    exact, fast_values = _values(reference, X, header.regression), _values(fast, X, header.regression)
-    shape = fast.decision_function_shape
-    same = getattr(reference, "decision_function_shape", shape) == shape
-    if exact is not None and fast_values is not None and exact.shape == fast_values.shape and same:
-        out._points = _points(exact, fast_values, own != other, shape)
-    return out
-
-
-def _points(exact: np.ndarray, fast: np.ndarray, differ: np.ndarray, shape: str) -> _Points:
-    if exact.ndim == 1:
-        return _Points(exact, fast, differ, "label", "decision value of the exact model")
-    if shape == "ovo":
-        return _Points(
-            exact, fast, (exact > 0) != (fast > 0), "vote", "decision value of the exact model, of each pair"
-        )
-    first = exact.argmax(axis=1)[:, None]
-
-    def margin(values: np.ndarray) -> np.ndarray:
-        others = values.copy()
-        np.put_along_axis(others, first, -np.inf, axis=1)
-        return np.take_along_axis(values, first, axis=1)[:, 0] - others.max(axis=1)
-
-    return _Points(
-        margin(exact), margin(fast), differ, "label", "decision value of the exact model's class, less the next one's"
-    )
-
-
-def _values(estimator: Any, X: Any, regression: bool) -> "np.ndarray | None":
-    if regression:
-        return np.asarray(estimator.predict(X))
-    return np.asarray(estimator.decision_function(X)) if hasattr(estimator, "decision_function") else None
+    return Agreement(own, other, header.regression, proven)

@@ -114,15 +114,6 @@ class Attempts(Sequence):
         missing = [f"Not tried, for lack of time (time_limit): {', '.join(self.not_tried)}"] if self.not_tried else []
         return "\n".join([self.reason, *missing, *table])
 
-    def to_frame(self) -> Any:
-        """Return the attempts as a pandas DataFrame: a row each, with the dictionaries' keys as columns.
-
-        Raises ImportError if pandas is missing.
-        """
-        from pandas import DataFrame
-
-        return DataFrame(self._rows)
-
     @staticmethod
     def recipe(entrant: "Entrant") -> "dict[str, Any]":
         """Return the arguments of `compile` that make the model."""

@@ -53,7 +53,7 @@ class MethodOptions(Options):
     def inputs(self) -> "list[str | None]":
         """Files to read beside the model."""
         names = (name for name, each in self.records().items() if isinstance(each, Option))
-        return [getattr(self, name) for name in names if name.endswith("_file") and name != "plot_file"]
+        return [getattr(self, name) for name in names if name.endswith("_file")]
 
     @property
     def rows_file(self) -> "str | None":
@@ -208,7 +208,7 @@ class Method:
     Options: "type[MethodOptions]"
     variants: ClassVar["dict[str, dict[str, str]]"] = {}  # Python names, with the options they imply
     better: str  # ways to improve agreement, in Python's words
-    command_only = frozenset({"scale_file", "y_scale_file", "plot_file", "quiet"})
+    command_only = frozenset({"scale_file", "y_scale_file", "quiet"})
 
     @property
     def keywords(self) -> "dict[str, tuple[str, Option]]":

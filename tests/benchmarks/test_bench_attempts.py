@@ -1,17 +1,11 @@
-"""fastsvm bench --try and --cross-validate."""
+"""fastsvm bench --try."""
 
-import itertools
 import json
 import shlex
 
 import numpy as np
 import pytest
-from libsvm.svmutil import svm_predict as libsvm_predict
-from libsvm.svmutil import svm_read_problem, svm_train
 
-from fastsvm_cli.benchmarks import cross_validation
-from fastsvm_cli.benchmarks.cross_validation import Setting
-from fastsvm_cli.text.read_rows import read_chunks
 from support.benching import ONE_THREAD, by_name, first_rows
 from support.training import train_on
 from zoo.traits import specimen
@@ -85,51 +79,6 @@ def test_without_time_nothing_is_concluded(bench, directory):
     document = json.loads(bench("--json --try --time-limit 1e-9 rows other.model").out)
     assert len(document["not_tried"]) >= 5 and [case["name"] for case in document["cases"]] == ["exact model"]
     assert document["conclusion"] == "Keep the exact model: no other was tried."
-
-
-@pytest.mark.full
-def test_splits_are_disjoint_and_stratified_and_as_accurate_as_libsvm(tmp_path, monkeypatch):
-    path = first_rows(tmp_path, "train", "colors.train", 123)
-    y, x = svm_read_problem(str(path))
-    place_of, trained, held_out = {str(row): at for at, row in enumerate(x)}, [], []
-    assert len(place_of) == len(x)
-    train_split = cross_validation.train
-    monkeypatch.setattr(cross_validation, "train", lambda *given: trained.append(given[:2]) or train_split(*given))
-    splits = cross_validation.cross_validate(
-        list(read_chunks(str(path))), str(path), 4, Setting(0.05, 2.0, 2), folder=str(tmp_path), seed=3
-    )
-    for split, (labels, rows) in zip(splits, trained, strict=True):
-        taken = [place_of[str(row)] for row in rows]
-        assert labels == [y[at] for at in taken] and len(set(taken)) == len(taken)
-        held_out.append(sorted(set(range(len(y))) - set(taken)))
-        its = [[each[at] for at in held_out[-1]] for each in (y, x)]
-        machine = svm_train(labels, rows, "-q -g 0.05 -c 2")
-        _, (accuracy, *_), _ = libsvm_predict(*its, machine, "-q")
-        assert (split.rows, split.vectors) == (len(its[0]), machine.get_nr_sv())
-        assert split.exact == pytest.approx(accuracy / 100)
-    assert len(splits) == 4 and sorted(itertools.chain(*held_out)) == list(range(len(y)))
-    for label in set(y):
-        counts = [sum(y[at] == label for at in mine) for mine in held_out]
-        assert max(counts) - min(counts) <= 1, (label, counts)
-    assert held_out[0] != list(range(len(held_out[0])))
-
-
-@pytest.mark.full
-def test_cross_validation_at_the_console(fastsvm, tmp_path):
-    def cross(words):
-        return fastsvm("bench", "--cross-validate", *words.split(), "train", env=ONE_THREAD).out
-
-    first_rows(tmp_path, "train", "rings.train", 240)
-    displayed = json.loads(cross("3 --json -c 5"))
-    splits = displayed["splits"]
-    assert (displayed["gamma"], displayed["cost"], displayed["degree"]) == (1 / 8, 5, 2)
-    assert len(splits) == 3 and sum(split["rows"] for split in splits) == 240
-    for key in ("exact", "compiled", "disagreement"):
-        assert displayed[key] == pytest.approx(sum(split[key] * split["rows"] for split in splits) / 240)
-    assert json.loads(cross("3 --json -c 5 -g 0.125 --seed 0")) == displayed
-    assert json.loads(cross("3 --json -c 5 --seed 1"))["splits"] != splits
-    table = cross("3 -c 5").splitlines()
-    assert len(table) == 7 and all(f"{100 * each['exact']:.2f} %" in line for each, line in zip(splits, table[3:]))
 
 
 @pytest.mark.full

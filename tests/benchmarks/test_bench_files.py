@@ -66,7 +66,7 @@ def test_a_closed_pipe_is_not_a_crash(directory, options, reader):
 
 @pytest.mark.full
 def test_plot_names_every_method(bench, directory):
-    """Also a name that looks like a formula. figures/test_bench_figure.py tests the drawing."""
+    """Also a name that looks like a formula. test_bench_figure.py tests the drawing."""
     pytest.importorskip("matplotlib")
     (directory / r"a$\frac$b").symlink_to("rings.red")
     bench("-q --plot p.svg rows rings.model rings.cert rings.border", r"a$\frac$b")
@@ -74,3 +74,24 @@ def test_plot_names_every_method(bench, directory):
     assert "<svg" in svg and svg.rstrip().endswith("</svg>")
     for name in ("exact model", "degree 2", "reduce", "border", "rows / s, end to end", "labels that differ"):
         assert name in svg or name.replace("-", "&#45;") in svg, name
+
+
+@pytest.mark.full
+def test_a_figure_leaves_json_and_the_temporary_folder_alone(bench, directory):
+    """Nothing is said of a home directory that cannot be written."""
+    pytest.importorskip("matplotlib")
+    before = set(os.listdir(directory))
+    environment = {"MPLCONFIGDIR": "/dev/null/none", "TMPDIR": str(directory)}
+    done = bench("--json -q --plot p.png rows rings.model rings.cert", env=environment)
+    assert json.loads(done.out) and done.err == "" and (directory / "p.png").read_bytes().startswith(b"\x89PNG")
+    assert set(os.listdir(directory)) == before | {"p.png"}
+
+
+@pytest.mark.full
+def test_without_matplotlib_it_is_one_line_and_nothing_is_done(bench, directory):
+    (directory / "block").mkdir()
+    (directory / "block" / "matplotlib.py").write_text("raise ImportError('none')\n")
+    before = set(os.listdir(directory))
+    done = bench("--plot p.svg rows rings.model", env={"PYTHONPATH": str(directory / "block")}, code=1)
+    assert done.err == "Error: --plot needs matplotlib: pip install 'fastsvm[plot]'\n" and done.out == ""
+    assert set(os.listdir(directory)) == before

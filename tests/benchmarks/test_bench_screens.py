@@ -9,7 +9,6 @@ from rich.cells import cell_len
 
 from fastsvm_cli.benchmarks.bench_run import Bench, Case
 from fastsvm_cli.benchmarks.conclusion import conclusion
-from fastsvm_cli.benchmarks.cross_validation import Setting, Split, as_table
 from fastsvm_cli.benchmarks.environment import run_process
 from fastsvm_cli.benchmarks.report import COLUMNS, hidden, shown
 from fastsvm_cli.benchmarks.timing import Timed, seconds_left
@@ -103,11 +102,6 @@ def test_tables_fit_any_width(benches, screen):
         table = printed(shown(bench, MACHINE, picked, width, everything=everything, ascii_only=ascii_only), width)
         assert not [line for line in table.split("\n") if cell_len(line) > width] and "…" not in table
         assert not ascii_only or re.sub("[日本]", "", table).isascii()
-        text += f"--- {width} columns\n{table}"
-    splits = [Split(1234, 23456, 0.98765, 0.9876, 0.00123), Split(1233, 23455, 0.91, 0.92, 0.5)]
-    for width in (45, 80):
-        table = printed(as_table(LONG, splits, Setting(0.123456, 100.0, 3)), width)
-        assert not [line for line in table.split("\n") if len(line) > width] and "…" not in table
         text += f"--- {width} columns\n{table}"
     screen("bench-widths", "".join(line.rstrip() + "\n" for line in text.splitlines()))
 

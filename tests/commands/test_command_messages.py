@@ -17,7 +17,6 @@ MODELS = {
     "m": "c_svc.model",
     "my model": "c_svc.model",
     "linked": "c_svc.model",
-    "m.svg": "c_svc.model",
     "fast": "version2/c_svc-certified.approx",
     "carried": "version3/c_svc-certified.approx",
     "folded": "raw-rows/c_svc.approx",

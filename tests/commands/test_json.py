@@ -78,7 +78,6 @@ RUNS = {
         "bench --json -q --runs 1 rows m cert none",
         "bench --json -q --runs 1 rows values values.approx",
     ],
-    "bench --cross-validate K --json": ["bench --json -q --cross-validate 2 rows"],
 }
 
 

@@ -63,7 +63,7 @@ def test_every_option_is_under_one_heading(name):
 
 def test_letters_are_those_of_libsvm():
     """Options that mean the same as in svm-train have its letters."""
-    theirs = {"gamma": "-g", "coef0": "-r", "cost": "-c", "probability": "-b", "quiet": "-q"}
+    theirs = {"gamma": "-g", "coef0": "-r", "probability": "-b", "quiet": "-q"}
     context, found = click.Context(group), set()
     for name in COMMANDS:
         for option in group.get_command(context, name).params:

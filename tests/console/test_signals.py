@@ -283,7 +283,6 @@ def trains(pid):
     "words, number, works",
     [
         ("bench -q --runs 1000000 --max-seconds 1e9 rows m", signal.SIGTERM, has_children),
-        ("bench --cross-validate 2 -c 1e9 -g 1e-7 hard", signal.SIGINT, trains),
         ("order --fold hard m out", signal.SIGINT, trains),
     ],
 )

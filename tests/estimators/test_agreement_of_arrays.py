@@ -70,60 +70,6 @@ def test_what_was_pickled_agrees_with_a_given_estimator(svc):
 
 
 @pytest.fixture
-def pyplot():
-    matplotlib = pytest.importorskip("matplotlib")
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
-
-    yield pyplot
-    pyplot.close("all")
-
-
-def grey(axis, x, y):
-    """Whether each point is in the grey area."""
-    parts = [path for each in axis.collections for path in each.get_paths()]
-    return np.any([part.contains_points(np.column_stack([x, y])) for part in parts], axis=0)
-
-
-CASES = [
-    ("SVC", 2, {}, "label", "decision value of the exact model"),
-    ("SVC", 3, {}, "label", "decision value of the exact model's class, less the next one's"),
-    ("SVC", 4, {"decision_function_shape": "ovo"}, "vote", "decision value of the exact model, of each pair"),
-    ("OneClassSVM", 3, {}, "label", "decision value of the exact model"),
-]
-
-
-@pytest.mark.parametrize("kind, classes, parameters, what, axis_label", CASES)
-def test_a_picture_is_grey_where_a_change_turns_the_label(pyplot, kind, classes, parameters, what, axis_label):
-    X, y = rows(n=400, classes=classes)
-    estimator = fitted(kind, X, y, gamma=0.1, **parameters)
-    fast = fastsvm_cli.compile(estimator, method="approx", degree=1)
-    seen = fast.agreement(X)
-    axis = seen.plot()
-    same, other = axis.get_lines()
-    assert [same.get_label(), other.get_label()] == [f"same {what}", f"other {what}"]
-    assert axis.get_xlabel() == axis_label and axis.get_title()
-    assert len(same.get_xdata()) + len(other.get_xdata()) == 400 * (6 if what == "vote" else 1)
-    if what == "label":
-        assert len(other.get_xdata()) == seen.different
-    # Votes can be tied; values break ties.
-    off = 0.02 * 400 if classes == 3 and kind == "SVC" else 0
-    assert len(other.get_xdata()) > 5 and grey(axis, *other.get_data()).sum() >= len(other.get_xdata()) - off
-    assert grey(axis, *same.get_data()).sum() <= off
-    given = pyplot.subplots()[1]
-    assert seen.plot(given) is given
-
-
-def test_a_picture_of_a_regression_knows_no_labels(pyplot):
-    X, y = rows(n=6000)
-    fast = fastsvm_cli.compile(fitted("SVR", X[:300], y[:300], gamma=0.1), method="approx", degree=1)
-    axis = fast.agreement(X).plot()
-    (points,) = axis.get_lines()
-    assert len(points.get_xdata()) == 5000 and not axis.collections and axis.get_legend() is None
-    assert "label" not in axis.get_xlabel() + axis.get_title()
-
-
-@pytest.fixture
 def costs(monkeypatch):
     """Set seconds a row: costs(of), of an Entrant."""
     return lambda of: monkeypatch.setattr(timing, "run_once", lambda runner, *given: of(runner))
@@ -145,11 +91,11 @@ def test_the_fastest_within_the_budget_is_taken(svc, costs, budget, degree):
     assert f"degree={degree}" in inside[0]["name"]
     assert (fastsvm_cli.compile(svc, **fast.options).predict(X) == fast.predict(X)).all()
     # The attempts are a table with a reason.
-    lines, frame = repr(tried).splitlines(), tried.to_frame()
+    lines = repr(tried).splitlines()
     assert lines[0] == tried.reason and lines[0].startswith("Fastest of ") and len(lines) == 2 + len(tried)
     assert f"approx, degree={degree}: {2 ** (9 - degree)} times" in lines[0]
-    assert frame.name.tolist() == [each["name"] for each in tried] and "exact" in set(frame.name)
-    assert frame.within.sum() == len(inside) and tried.not_tried == [] and "time_limit" not in repr(tried)
+    assert "exact" in [each["name"] for each in tried]
+    assert tried.not_tried == [] and "time_limit" not in repr(tried)
 
 
 def test_the_exact_model_is_kept_where_nothing_is_faster(svc, costs):

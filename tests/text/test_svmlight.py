@@ -57,7 +57,6 @@ def test_lines_of_slices_and_of_chunks_behind_each_other():
         "order -q --fold data MODEL out",
         "reduce -q --vectors 5 --data data MODEL out",
         "bound --json data",
-        "bench --cross-validate 3 --json data",
     ],
 )
 def test_training_files_and_rows_beside_a_model(fastsvm, tmp_path, model, words):

@@ -1,15 +1,9 @@
 """The command ``fastsvm bound``."""
 
-import os
-from typing import TYPE_CHECKING
-
 import click
 
 from fastsvm_cli.console import options as shared
-from fastsvm_cli.console.files import check_document, check_inputs, check_outputs, check_plot, warn_of_scaling
-
-if TYPE_CHECKING:
-    from fastsvm_cli.commands.bound.report import Drawn
+from fastsvm_cli.console.files import check_document, check_inputs, warn_of_scaling
 
 
 class BoundOptions(shared.DataOptions):
@@ -17,17 +11,7 @@ class BoundOptions(shared.DataOptions):
 
     as_json: bool = shared.json("Print one JSON document on standard output.")
     quiet: bool = shared.quiet("Print no warnings or progress bar.")
-    plot_file: "str | None" = shared.plot_option(
-        "Figure of the share of rows proven, by degree and radius; needs one model and one data file"
-    )
     data_or_model: "tuple[str, ...]" = shared.argument(nargs=-1)
-
-    def check(self) -> None:
-        """Refuse options that conflict."""
-        super().check()
-        check_plot(self.plot_file)
-        if self.plot_file is not None and len(self.data_or_model) != 2:
-            raise click.UsageError("--plot is of one model on one data file: name these two.")
 
     @property
     def as_typed(self) -> "list[str]":
@@ -36,14 +20,11 @@ class BoundOptions(shared.DataOptions):
         words += ["--unlabelled"] * self.unlabelled
         return words + (["--scale", self.scale_file] if self.scale_file is not None else [])
 
-    def check_found(self, models: int, data: int) -> None:
-        """Refuse options that conflict with so many models and data files."""
-        about_rows = self.first_given("scale_file", "dense", "unlabelled", "max_line") if not data else None
+    def check_without_data(self) -> None:
+        """Refuse options of rows, where models are alone."""
+        about_rows = self.first_given("scale_file", "dense", "unlabelled", "max_line")
         if about_rows is not None:
             raise click.UsageError(f"{about_rows} is about rows of data, and here are models alone.")
-        if self.plot_file is not None and (models, data) != (1, 1):
-            what = "two models" if models else "two data files"
-            raise click.UsageError(f"--plot is of one model on one data file, and these are {what}.")
 
 
 @click.command("bound", cls=shared.FileCommand, params=BoundOptions.parameters())
@@ -55,7 +36,6 @@ def command(**parsed):
       fastsvm bound train.model                        its gamma against gamma_MAX
       fastsvm bound train.model test.txt               labels that approx changes
       fastsvm bound certified.approx test.txt          and rows proven
-      fastsvm bound --plot p.svg train.model test.txt  what each degree proves
       fastsvm bound --json any.model                   kind, origin, size, range
 
     gamma_MAX (Claesen et al., eq. 3.11) is the gamma below which every kernel term of the degree-2 expansion is within
@@ -70,10 +50,8 @@ def command(**parsed):
 
     options = BoundOptions(**parsed)
     inputs = (*options.data_or_model, options.scale_file)
-    outputs = [] if options.plot_file is None else [options.plot_file]
     check_inputs(*inputs)
-    check_outputs(outputs, *inputs)
-    check_document(inputs, outputs)
+    check_document(inputs)
 
     from fastsvm_cli.commands.bound.report import Reading, bound_report  # imports numpy
     from fastsvm_cli.commands.bound.screen import advise, show_report
@@ -89,13 +67,3 @@ def command(**parsed):
         click.echo(json_document(report, 2))
     else:
         show_report(report)
-    if options.plot_file is not None:
-        _draw(reading.drawn, report["pairs"][0], options.plot_file)
-
-
-def _draw(drawn: "list[Drawn]", pair: dict, plot_file: str) -> None:
-    from fastsvm_cli.figures.bound import Proven, draw
-    from fastsvm_cli.figures.style import write
-
-    names = [os.path.basename(pair[name]) if pair[name] != "-" else "standard input" for name in ("data", "model")]
-    write(draw(names[0], names[1], [Proven.of(*each) for each in drawn]), plot_file)

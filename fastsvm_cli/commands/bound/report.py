@@ -1,12 +1,11 @@
 """Report of `bound`: data and models against Claesen et al., eq. (3.11)."""
 
 import os
-import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from math import sqrt
 from time import monotonic
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,23 +16,14 @@ from fastsvm_cli.comparisons.norms import Mean, ProvenRows, largest, squared_dis
 from fastsvm_cli.console.files import read_scale_file
 from fastsvm_cli.console.progress import Progress
 from fastsvm_cli.errors import FileError, ModelFormatError
-from fastsvm_cli.methods.approx.grade import ROWS, by_degree
-from fastsvm_cli.models import format_version, looks_like_model, parse_libsvm, parse_model
+from fastsvm_cli.methods.approx.grade import ROWS
+from fastsvm_cli.models import format_version, looks_like_model, parse_model
 from fastsvm_cli.models.base import Model
 from fastsvm_cli.system import name_of
 from fastsvm_cli.text.read_rows import read_bytes, read_chunks, read_start
 
 if TYPE_CHECKING:
     from fastsvm_cli.commands.bound import BoundOptions
-
-
-class Drawn(NamedTuple):
-    """Certified model whose proven rows --plot draws."""
-
-    words: str
-    degree: int  # 0 without an expansion
-    size: int  # of its file
-    seen: ProvenRows
 
 
 class Reading:
@@ -48,7 +38,6 @@ class Reading:
             max_line=options.max_line,
         )
         self.models: list[Model] = []
-        self.drawn: list[Drawn] = []
         self.sampled: list[_native.Chunk] = []  # at most ROWS evenly spread rows of each data file
 
 
@@ -91,10 +80,9 @@ def bound_report(reading: Reading) -> dict:
         if data:
             for model in known:
                 model.require_bound()
-        options.check_found(len(known), len(data))
+        else:
+            options.check_without_data()
         reading.models = [each.model for each in known]
-        if options.plot_file is not None:
-            reading.drawn = _models_to_draw(known[0].path, known[0].model, options.quiet)
         report: dict = {"fastsvm": __version__, "data": [], "models": [model.report() for model in known], "pairs": []}
         for path, readable in data:
             facts, pairs = _measure_data(path, readable, known, reading)
@@ -102,30 +90,6 @@ def bound_report(reading: Reading) -> dict:
             report["pairs"] += pairs
         report["seconds"] = monotonic() - start
     return report
-
-
-def _models_to_draw(path: str, model: Model, quiet: bool) -> "list[Drawn]":
-    if model.certified:
-        degree = getattr(model, "degree", 0) if model.centers is not None else 0
-        words = f"degree {degree}" if degree else "reduced set" if model.reduced else model.kind
-        return [Drawn(words, degree, len(model.to_text()), ProvenRows(model))]
-    if model.fingerprint is not None:  # compiled, without radii
-        raise ModelFormatError(
-            path, "no radii found to draw, expected the exact model or one of fastsvm approx --certify"
-        )
-    with Progress("expand", quiet=quiet) as progress:
-        found = by_degree(parse_libsvm(model.to_text(), path), progress)
-    skipped = "; ".join(f"degree {each.degree} ({each.skipped})" for each in found if each.skipped is not None)
-    out = [
-        Drawn(f"degree {each.degree}", each.degree, each.size, ProvenRows(each.model))
-        for each in found
-        if each.model is not None
-    ]
-    if not out:
-        raise ModelFormatError(path, f"nothing to draw: every expansion is too large or takes too long: {skipped}")
-    if skipped and not quiet:
-        print(f"Skipped: {skipped}.", file=sys.stderr)
-    return out
 
 
 @contextmanager
@@ -212,8 +176,8 @@ def _proofs(seen: ProvenRows) -> dict:
     if not seen.model.header.regression:
         facts["rows_proven"] = seen.proven
         facts["share_proven"] = seen.proven / seen.rows
-    if seen.any:
-        facts.update(radius_median=seen.quantile(0.5), radius_95=seen.quantile(0.95), radius_largest=seen.largest)
+    if (median := seen.quantile(0.5)) is not None:
+        facts.update(radius_median=median, radius_95=seen.quantile(0.95), radius_largest=seen.largest)
     return facts
 
 
@@ -235,15 +199,13 @@ def _measure_data(path: str, readable: str, models: "list[_Model]", reading: Rea
     norms = [[0.0] * len(model.centers) for model in models]  # largest |z - m|^2
     inside = [[0] * len(model.centers) for model in models]
     inside_all = [0] * len(models)
-    radii = [ProvenRows(model.model, 256, each_pair=True) if model.model.certified else None for model in models]
+    radii = [ProvenRows(model.model) if model.model.certified else None for model in models]
     step = max(1, -(-rows // ROWS))
     passed, sampled = 0, []
     for chunk in _chunks(path, readable, reading, 0.5):
         sampled.append(chunk.select(list(range(-passed % step, chunk.rows, step))))
         passed += chunk.rows
         from_mean = max(from_mean, largest(squared_distances(chunk, mean.indices, point)))
-        for drawn in reading.drawn:
-            drawn.seen.add(chunk)
         for k, model in enumerate(models):
             everywhere = np.ones(chunk.rows, bool)
             for c, (_, indices, values, largest_norm) in enumerate(model.centers):

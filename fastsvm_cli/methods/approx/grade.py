@@ -1,4 +1,4 @@
-"""Trials of approx for ``bound``: gamma / gamma_MAX, what approx changes, what each degree proves.
+"""Trials of approx for ``bound``: gamma / gamma_MAX, and what approx changes.
 
 scripts/measure_grades.py measures the thresholds.
 """
@@ -6,14 +6,12 @@ scripts/measure_grades.py measures the thresholds.
 from math import sqrt
 
 from fastsvm_cli import _native
-from fastsvm_cli._native import MAX_DEGREE, fingerprint
+from fastsvm_cli._native import fingerprint
 from fastsvm_cli.bounds import gamma_max
 from fastsvm_cli.comparisons.agreement import LEAST_ROWS, Comparison, agreement, questionable_gain, spread
 from fastsvm_cli.comparisons.norms import Mean, largest, squared_distances
 from fastsvm_cli.errors import ModelFormatError
-from fastsvm_cli.methods import Progress, part_of, silent
 from fastsvm_cli.methods.approx.expansion import (
-    certify_seconds,
     coefficient_count,
     compile_maclaurin,
     file_bytes,
@@ -21,40 +19,7 @@ from fastsvm_cli.methods.approx.expansion import (
     reason_against,
 )
 from fastsvm_cli.methods.method import FEW_TIMES as FEW_TIMES
-from fastsvm_cli.methods.method import require
-from fastsvm_cli.models import parse_model
-from fastsvm_cli.models.base import ExactModel, Model
-from fastsvm_cli.text.numbers import size_text
-
-#: Limits per expansion.
-MOST_BYTES, MOST_SECONDS = 64e6, 30.0
-
-
-class Expanded:
-    """A certified expansion."""
-
-    def __init__(self, degree: int, model: "Model | None", size: int, skipped: "str | None" = None):
-        self.degree, self.model, self.size, self.skipped = degree, model, size, skipped
-
-
-def by_degree(model: ExactModel, on_progress: Progress = silent) -> "list[Expanded]":
-    """Return certified expansions of degrees 1 to 4 (finite kernels: their own), but for large and slow ones."""
-    require(model.path, reason_against(model))
-    header, features = model.header, len(_native.used_indices(model.vectors))
-    degrees = list(range(1, MAX_DEGREE + 1)) if header.kernel_type == "rbf" else [own_degree(header)]
-    out = []
-    for at, degree in enumerate(degrees):
-        size, seconds = file_bytes(header, features, degree), certify_seconds(header, features)
-        if size > MOST_BYTES or seconds > MOST_SECONDS:
-            why = size_text(size) if size > MOST_BYTES else f"about {seconds:.2g} s"
-            out.append(Expanded(degree, None, 0, why))
-            continue
-        shown = part_of(on_progress, at / len(degrees), (at + 1) / len(degrees))
-        found = compile_maclaurin(model, fingerprint=fingerprint(b""), degree=degree, certify=True, on_progress=shown)
-        text = found.to_text()  # rounds as in a file
-        out.append(Expanded(degree, parse_model(text, model.path), len(text)))
-    return out
-
+from fastsvm_cli.models.base import ExactModel
 
 # Limits of a trial: products to compile, bytes, and products of the exact model on the rows.
 _COMPILE, _BYTES, _EVALUATE = 1e9, 64e6, 4e8

@@ -4,7 +4,6 @@ from collections.abc import Callable, Generator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from fastsvm_cli.console import options as shared
-from fastsvm_cli.console.files import check_plot
 from fastsvm_cli.console.options import RATIO, TARGET, Choice, Integer, UsageError, option
 from fastsvm_cli.errors import spelled
 from fastsvm_cli.methods import Progress
@@ -69,9 +68,6 @@ class ReduceOptions(MethodOptions):
         default=True,
         group="Placement of the vectors",
     )
-    plot_file: "str | None" = shared.plot_option(
-        "Figure of disagreement and time against the number of vectors, for 8 sizes up to this one"
-    )
     scale_file: "str | None" = shared.fold(" It can hold one scale for all features. Rows of --data are raw.")
     y_scale_file: "str | None" = shared.y_scale()
     seed: int = shared.seed("Seed of random draws.", group="Placement of the vectors")
@@ -98,21 +94,10 @@ class ReduceOptions(MethodOptions):
                 f"{spelled('lossless')} places no vectors: it does not go with {spelled('init')},"
                 f" {spelled('optimizer')} or {spelled('no_finish')}."
             )
-        if self.plot_file is not None and self.lossless:
-            raise UsageError("--plot is of sets of several sizes: it does not go with --lossless.")
-        check_plot(self.plot_file)
         if self.optimizer == "none" and self.init == "cluster" and self.target is not None:
             raise UsageError(
                 f"{spelled('target')} grows a set vector by vector; kernel k-means makes another one for every number."
             )
-
-    def begin(self) -> None:
-        """Check files, the figure's name too, and set threads."""
-        super().begin()
-        if self.plot_file is not None:
-            from fastsvm_cli.console.files import check_outputs
-
-            check_outputs([self.output_file, self.plot_file], self.model_file, *self.inputs)
 
     @property
     def how(self) -> "dict[str, Any]":

@@ -7,8 +7,7 @@ import matplotlib
 import numpy as np
 import pytest
 
-from fastsvm_cli.figures.bench import draw, mark_of, name_of
-from fastsvm_cli.figures.style import content
+from fastsvm_cli.figures import content, draw, mark_of, name_of
 from support.drawing import bench_document, boxes_of, fits_a_column, points, texts, with_gid
 from support.paths import SCRIPTS
 from support.processes import outcome

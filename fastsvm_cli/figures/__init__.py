@@ -1,1 +1,0 @@
-"""Figures of `--plot`. Only this package loads matplotlib."""
