@@ -44,7 +44,7 @@ _HOMES = {
     "FastSVM": "fastsvm_cli.estimators.predictor",
     "FastsvmError": "fastsvm_cli.errors",
     "FastsvmWarning": "fastsvm_cli.errors",
-    "Wanted": "fastsvm_cli.models.base",
+    "Wanted": "fastsvm_cli.models",
     "compile": "fastsvm_cli.estimators.compile",
     "load": "fastsvm_cli.estimators.files",
     "load_model": "fastsvm_cli.models",

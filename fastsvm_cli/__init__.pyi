@@ -11,8 +11,8 @@ from fastsvm_cli.estimators.patching import patch as patch
 from fastsvm_cli.estimators.patching import patched as patched
 from fastsvm_cli.estimators.patching import unpatch as unpatch
 from fastsvm_cli.estimators.predictor import FastSVM as FastSVM
+from fastsvm_cli.models import Wanted as Wanted
 from fastsvm_cli.models import load_model as load_model
-from fastsvm_cli.models.base import Wanted as Wanted
 from fastsvm_cli.text.read_rows import read_chunks as read_chunks
 
 __version__: str

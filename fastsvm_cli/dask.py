@@ -26,7 +26,7 @@ from fastsvm_cli.estimators.compile import compile
 from fastsvm_cli.estimators.files import as_fast
 from fastsvm_cli.estimators.predictor import FastSVM
 from fastsvm_cli.estimators.rows import ParsedRows
-from fastsvm_cli.models.base import Model
+from fastsvm_cli.models import Model
 
 try:
     import dask

@@ -8,7 +8,7 @@ from fastsvm_cli import _native
 from fastsvm_cli._native import Answer as Answer
 from fastsvm_cli._native import Header
 from fastsvm_cli._native import RunCounts as RunCounts
-from fastsvm_cli.models.base import Model
+from fastsvm_cli.models import Model
 from fastsvm_cli.text.byte_source import Content
 
 if TYPE_CHECKING:

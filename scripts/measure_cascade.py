@@ -29,8 +29,7 @@ from fastsvm_cli import _native
 from fastsvm_cli.comparisons.budget import rows_needed
 from fastsvm_cli.errors import FastsvmError
 from fastsvm_cli.methods.cascade.calibration import calibrate
-from fastsvm_cli.models import load_model
-from fastsvm_cli.models.base import LABELS
+from fastsvm_cli.models import LABELS, load_model
 from fastsvm_cli.text.read_rows import read_chunks
 
 BUDGETS = (0.001, 0.002, 0.005, 0.01)

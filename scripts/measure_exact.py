@@ -21,8 +21,7 @@ import numpy as np
 from fastsvm_cli import _native
 from fastsvm_cli.methods.feature_space import KernelMatrix
 from fastsvm_cli.methods.feature_space import matrix as sparse_matrix
-from fastsvm_cli.models import load_model, parse_libsvm
-from fastsvm_cli.models.base import ExactModel, Precision
+from fastsvm_cli.models import ExactModel, Precision, load_model, parse_libsvm
 
 SHAPES = [(4096, 20), (4096, 100), (4096, 780)]  # support vectors, features
 #: (features, levels, share of non-zero features, gamma).

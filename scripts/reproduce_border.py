@@ -36,8 +36,7 @@ from fastsvm_cli.methods.border.borders import compile_border, compile_density_b
 from fastsvm_cli.methods.border.gradients import DensityFunction
 from fastsvm_cli.methods.feature_space import matrix
 from fastsvm_cli.methods.reduce.reduction import compile_reduced_set
-from fastsvm_cli.models import load_model
-from fastsvm_cli.models.base import Precision
+from fastsvm_cli.models import Precision, load_model
 
 SETS = {  # training file, test file (None: a fifth), gamma, C, trained model
     "banana": ("banana_scale", None, 10, 10, None),

@@ -25,8 +25,7 @@ from tables import markdown
 
 from fastsvm_cli import _native
 from fastsvm_cli.methods.order.orders import compile_geometry, folded_vectors
-from fastsvm_cli.models import load_model
-from fastsvm_cli.models.base import LABELS
+from fastsvm_cli.models import LABELS, load_model
 from fastsvm_cli.text.read_rows import read_chunks
 
 LEAST = 1e-5

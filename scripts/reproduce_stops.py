@@ -55,7 +55,7 @@ def work():
     from fastsvm_cli.text.read_rows import read_bytes
 
     try:
-        from fastsvm_cli.models.base import Precision
+        from fastsvm_cli.models import Precision
     except ImportError:  # an older installation
         Precision = None
     _native.set_threads(1)

@@ -13,8 +13,7 @@ from fastsvm_cli.benchmarks.quality import Answers, Quality, interval_95, qualit
 from fastsvm_cli.benchmarks.timing import Timed, Timings, interleave, speed_up
 from fastsvm_cli.comparisons.budget import Budget, Changed
 from fastsvm_cli.errors import FastsvmError, FileError, ModelFormatError
-from fastsvm_cli.models import parse_libsvm, parse_model
-from fastsvm_cli.models.base import Model
+from fastsvm_cli.models import Model, parse_libsvm, parse_model
 from fastsvm_cli.prediction import Fallback, Predictor, predict
 from fastsvm_cli.text.read_rows import read_bytes, read_chunks, smaller_chunks
 

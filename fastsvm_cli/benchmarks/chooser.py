@@ -23,7 +23,7 @@ from fastsvm_cli.methods import methods, refused_by_all
 from fastsvm_cli.methods.approx.grade import gamma_ratio
 from fastsvm_cli.methods.method import Attempt, Search, Setting, compile_source
 from fastsvm_cli.methods.parallel import threads_here
-from fastsvm_cli.models.base import LABELS, ExactModel, Model, Precision
+from fastsvm_cli.models import LABELS, ExactModel, Model, Precision
 from fastsvm_cli.prediction import Fallback, Predictor, predict
 from fastsvm_cli.text.read_rows import read_chunks, smaller_chunks
 

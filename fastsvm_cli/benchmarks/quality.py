@@ -7,7 +7,7 @@ import numpy as np
 from fastsvm_cli import _native
 from fastsvm_cli.comparisons.agreement import answers, share_of_spread
 from fastsvm_cli.comparisons.budget import Changed, changed_labels, rms_interval_95
-from fastsvm_cli.models.base import LABELS, ExactModel, Model, Precision
+from fastsvm_cli.models import LABELS, ExactModel, Model, Precision
 from fastsvm_cli.text.read_rows import smaller_chunks
 
 #: Decision values cached in memory (128 MB); others are evaluated again per model.

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from fastsvm_cli.benchmarks.timing import Timed
     from fastsvm_cli.comparisons.budget import Budget
     from fastsvm_cli.methods.method import SourceModel
-    from fastsvm_cli.models.base import Model
+    from fastsvm_cli.models import Model
 
 #: Columns of the screen of --try, unless COLUMNS or the terminal says another.
 _WIDTH = 80

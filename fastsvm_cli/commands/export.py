@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from fastsvm_cli.export.check import Comparison
     from fastsvm_cli.export.description import Description
     from fastsvm_cli.methods.method import SourceModel
-    from fastsvm_cli.models.base import Model
+    from fastsvm_cli.models import Model
 
 
 #: Single-precision error worth a warning.

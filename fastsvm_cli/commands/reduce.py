@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from fastsvm_cli._native import Chunk
     from fastsvm_cli.methods.folded_scaling import ScalingToFold
     from fastsvm_cli.methods.reduce.target import Sample
-    from fastsvm_cli.models.base import ExactModel
+    from fastsvm_cli.models import ExactModel
 
 _OPTIMISTIC = "; often optimistic for reduced sets: give --data"
 

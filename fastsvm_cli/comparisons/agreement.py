@@ -6,7 +6,7 @@ from time import thread_time
 
 from fastsvm_cli import _native
 from fastsvm_cli.comparisons.budget import bound
-from fastsvm_cli.models.base import ExactModel, Model, Precision
+from fastsvm_cli.models import ExactModel, Model, Precision
 from fastsvm_cli.text.read_rows import MOST_VALUES, smaller_chunks
 
 PART_EVALUATIONS, LEAST_PART = 1 << 28, 256  # kernel evaluations between calls of on_progress; rows

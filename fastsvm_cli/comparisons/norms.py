@@ -3,7 +3,7 @@
 import numpy as np
 
 from fastsvm_cli import _native
-from fastsvm_cli.models.base import Model, center_point
+from fastsvm_cli.models import Model, center_point
 from fastsvm_cli.text.read_rows import smaller_chunks
 
 # Bins of radii: from 2^-1080 on, so many an octave, a factor of 2.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TextIO
 import click
 
 if TYPE_CHECKING:
-    from fastsvm_cli.models.base import Model
+    from fastsvm_cli.models import Model
     from fastsvm_cli.text.scaling import EmbeddedScaling, Scaling
 
 #: Entry of a sparse row.

@@ -10,7 +10,7 @@ import numpy as np
 from fastsvm_cli import _native
 from fastsvm_cli.errors import in_python, warn
 from fastsvm_cli.estimators.predictor import FastSVM
-from fastsvm_cli.models.base import Model
+from fastsvm_cli.models import Model
 from fastsvm_cli.text.numbers import digits, percent
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ from fastsvm_cli.estimators.predictor import FastSVM
 from fastsvm_cli.estimators.rows import check_names, labelled_chunks
 from fastsvm_cli.methods import find, methods, names, silent
 from fastsvm_cli.methods.method import SourceModel, compile_source
-from fastsvm_cli.models.base import ExactModel, Model
+from fastsvm_cli.models import ExactModel, Model
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

@@ -11,8 +11,7 @@ from fastsvm_cli._native import fingerprint, may_delimit
 from fastsvm_cli.errors import warn
 from fastsvm_cli.estimators.predictor import FastSVM, of_file
 from fastsvm_cli.methods.parallel import threads_here
-from fastsvm_cli.models import check_start, parse_model
-from fastsvm_cli.models.base import Model
+from fastsvm_cli.models import Model, check_start, parse_model
 from fastsvm_cli.prediction import answer_file
 from fastsvm_cli.text.output import Output, check_output
 

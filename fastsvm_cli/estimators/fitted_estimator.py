@@ -18,7 +18,7 @@ from fastsvm_cli.models import parse_model
 from fastsvm_cli.text.read_rows import read_bytes
 
 if TYPE_CHECKING:
-    from fastsvm_cli.models.base import Model
+    from fastsvm_cli.models import Model
 
 CERTIFIED = 'those of compile(model, method="approx", certify=True) and method="reduce"'
 BEYOND_VOTES = "labels follow decision values then, of whose signs alone something is proven"

@@ -33,8 +33,7 @@ from fastsvm_cli.estimators.rows import (
     serial_chunk_of,
 )
 from fastsvm_cli.estimators.sklearn_numbers import Classes, OwnCode, deciding, nearly_equal
-from fastsvm_cli.models import parse_libsvm, read_model_text
-from fastsvm_cli.models.base import LABELS, ExactModel, Model, Precision
+from fastsvm_cli.models import LABELS, ExactModel, Model, Precision, parse_libsvm, read_model_text
 from fastsvm_cli.prediction import Answer, Fallback, Predictor
 
 if TYPE_CHECKING:

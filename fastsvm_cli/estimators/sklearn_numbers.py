@@ -16,7 +16,7 @@ import numpy as np
 from fastsvm_cli import _native
 from fastsvm_cli._native import class_pairs
 from fastsvm_cli.errors import ModelFormatError
-from fastsvm_cli.models.base import ExactModel, Model, Precision
+from fastsvm_cli.models import ExactModel, Model, Precision
 
 #: scikit-learn's class -> svm_type.
 SVM_TYPES = {"SVC": "c_svc", "NuSVC": "nu_svc", "SVR": "epsilon_svr", "NuSVR": "nu_svr", "OneClassSVM": "one_class"}

@@ -12,11 +12,11 @@ import numpy as np
 from fastsvm_cli import _native
 from fastsvm_cli._native import Kernel
 from fastsvm_cli.errors import ModelFormatError
-from fastsvm_cli.models.base import Precision
+from fastsvm_cli.models import Precision
 
 if TYPE_CHECKING:
     from fastsvm_cli._native import Header
-    from fastsvm_cli.models.base import ExactModel, Model
+    from fastsvm_cli.models import ExactModel, Model
 
 #: Limit of numbers in tables, to avoid files of gigabytes.
 MOST_NUMBERS = 1 << 28

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from fastsvm_cli.methods.method import Method
-    from fastsvm_cli.models.base import ExactModel
+    from fastsvm_cli.models import ExactModel
 
 #: Modules here with a METHOD, and commands.
 METHODS = ("approx", "cascade", "reduce", "order", "border")

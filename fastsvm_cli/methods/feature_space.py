@@ -15,7 +15,7 @@ from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.export.description import pair_coefficients
 from fastsvm_cli.methods import Progress, silent
 from fastsvm_cli.methods.parallel import over_blocks
-from fastsvm_cli.models.base import ExactModel
+from fastsvm_cli.models import ExactModel
 
 # A mean is far if its squared norm is this many times the rows' mean square distance from it.
 _FAR = 1000

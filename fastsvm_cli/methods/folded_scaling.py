@@ -15,7 +15,7 @@ from fastsvm_cli import _native
 from fastsvm_cli._native import Header
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.methods.feature_space import FeatureSpace, matrix
-from fastsvm_cli.models.base import ExactModel
+from fastsvm_cli.models import ExactModel
 from fastsvm_cli.text.scaling import Affine, Scaling
 
 # Offset over spread, to keep more digits than svm-scale's six.

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from fastsvm_cli._native import Chunk
     from fastsvm_cli.comparisons.budget import Budget
     from fastsvm_cli.methods.folded_scaling import ScalingToFold
-    from fastsvm_cli.models.base import ExactModel, Model
+    from fastsvm_cli.models import ExactModel, Model
     from fastsvm_cli.text.scaling import Scaling
 
 #: gamma / gamma_MAX about the mean, up to which some models compile well by an expansion.

@@ -5,8 +5,7 @@ from threading import Thread
 
 from fastsvm_cli import _native
 from fastsvm_cli.errors import MissingPackageError
-from fastsvm_cli.models import parse_libsvm
-from fastsvm_cli.models.base import ExactModel
+from fastsvm_cli.models import ExactModel, parse_libsvm
 from fastsvm_cli.text.read_rows import read_bytes
 
 

@@ -8,8 +8,7 @@ import pytest
 
 from fastsvm_cli import _native
 from fastsvm_cli._native import fingerprint
-from fastsvm_cli.models import load_model
-from fastsvm_cli.models.base import Precision
+from fastsvm_cli.models import Precision, load_model
 from fastsvm_cli.text.read_rows import read_chunks
 from support.model_files import BORDERS, COMPILED, EXACT, ORDERED, REDUCED
 from support.paths import GOLDEN

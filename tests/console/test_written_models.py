@@ -9,7 +9,7 @@ from support.processes import outcome
 
 #: A process that writes damaged models.
 DAMAGED = """
-from fastsvm_cli.models.base import Model
+from fastsvm_cli.models import Model
 write = Model.to_text
 Model.to_text = lambda model: write(model).replace(b"gamma", b"gamna", 1)
 from fastsvm_cli.cli import main

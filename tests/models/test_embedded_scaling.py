@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 import fastsvm_cli
 from fastsvm_cli import Chunk, _native
 from fastsvm_cli.errors import RowError
-from fastsvm_cli.models import load_model, parse_model
-from fastsvm_cli.models.base import Precision
+from fastsvm_cli.models import Precision, load_model, parse_model
 from fastsvm_cli.text.read_rows import read_chunks
 from fastsvm_cli.text.scaling import EmbeddedScaling, parse_scaling, with_labels
 from support.checksums import embedding

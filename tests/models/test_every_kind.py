@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from fastsvm_cli import _native
-from fastsvm_cli.models import load_model
-from fastsvm_cli.models.base import ExactModel, Model, Precision
+from fastsvm_cli.models import ExactModel, Model, Precision, load_model
 from fastsvm_cli.text.read_rows import read_chunks
 from support.damage import KINDS, SHORTEST
 from support.evaluation import error_of, stopped_after

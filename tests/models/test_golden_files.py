@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from fastsvm_cli import _native
-from fastsvm_cli.models import load_model
-from fastsvm_cli.models.base import Precision
+from fastsvm_cli.models import Precision, load_model
 from fastsvm_cli.text.read_rows import read_chunks
 from support import oracles
 from support.checksums import line_with_checksum, with_checksum

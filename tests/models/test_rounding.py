@@ -1,8 +1,7 @@
 """svm-predict's rounding: one bound (B5 of PROOFS.md) for all proofs about its numbers."""
 
 from fastsvm_cli import _native
-from fastsvm_cli.models import parse_model
-from fastsvm_cli.models.base import ExactModel
+from fastsvm_cli.models import ExactModel, parse_model
 
 HEAD = "svm_type epsilon_svr\nkernel_type rbf\ngamma 0\nnr_class 2\ntotal_sv {}\nrho -4503599627370496\nSV\n"
 

@@ -7,7 +7,7 @@ import pytest
 
 from fastsvm_cli import _native
 from fastsvm_cli._native import BorderFile, Certificate, Expansion, Header, Samples
-from fastsvm_cli.models.base import Model
+from fastsvm_cli.models import Model
 from support.expanding import expanded
 from support.paths import TESTS
 

@@ -37,7 +37,7 @@ def test_an_input_is_known_by_its_number():
 def test_what_it_finds_is_said(tmp_path):
     """With a kind of model that cannot predict."""
     (tmp_path / "sitecustomize.py").write_text(
-        "import fastsvm_cli.models.base as b\ndef fails(*_): raise KeyError('x')\nb.Model.decision_values = fails\n"
+        "import fastsvm_cli.models as b\ndef fails(*_): raise KeyError('x')\nb.Model.decision_values = fails\n"
     )
     words = [sys.executable, str(SCRIPT), "--worker", "--seed", "5", "--inputs", "20", "--only", "border 2"]
     done = outcome(words, env={"PYTHONPATH": str(tmp_path), "PATH": ""})

@@ -6,8 +6,7 @@ import pytest
 from fastsvm_cli import _native
 from fastsvm_cli._native import Header
 from fastsvm_cli.errors import ModelFormatError
-from fastsvm_cli.models import parse_model
-from fastsvm_cli.models.base import Model
+from fastsvm_cli.models import Model, parse_model
 from support.oracles import data_text
 
 #: Sizes of models and of data.

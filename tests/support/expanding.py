@@ -6,8 +6,7 @@ import numpy as np
 
 from fastsvm_cli import _native
 from fastsvm_cli.methods.approx.expansion import compile_maclaurin
-from fastsvm_cli.models import parse_model
-from fastsvm_cli.models.base import Model
+from fastsvm_cli.models import Model, parse_model
 from support import oracles
 from support.evaluation import parse
 from support.oracles import random_machine, random_rows

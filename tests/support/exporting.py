@@ -10,8 +10,7 @@ import numpy as np
 from fastsvm_cli import _native
 from fastsvm_cli.export.onnx import model_of
 from fastsvm_cli.export.rounding import tolerance
-from fastsvm_cli.models import parse_model
-from fastsvm_cli.models.base import Precision
+from fastsvm_cli.models import Precision, parse_model
 from support.oracles import random_machine, random_rows
 from support.processes import outcome
 

@@ -9,8 +9,7 @@ import numpy as np
 from fastsvm_cli import _native
 from fastsvm_cli._native import Header, Kernel
 from fastsvm_cli.methods.order.orders import compile_geometry, compile_triangle, with_vectors
-from fastsvm_cli.models import parse_model
-from fastsvm_cli.models.base import Model
+from fastsvm_cli.models import Model, parse_model
 from support import in_process, oracles, reducing
 from support.evaluation import parse
 from support.oracles import EXTENDED, OWN_KERNELS, random_machine, random_rows

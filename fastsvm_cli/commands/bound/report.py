@@ -17,8 +17,7 @@ from fastsvm_cli.console.files import read_scale_file
 from fastsvm_cli.console.progress import Progress
 from fastsvm_cli.errors import FileError, ModelFormatError
 from fastsvm_cli.methods.approx.grade import ROWS
-from fastsvm_cli.models import format_version, looks_like_model, parse_model
-from fastsvm_cli.models.base import Model
+from fastsvm_cli.models import Model, format_version, looks_like_model, parse_model
 from fastsvm_cli.system import name_of
 from fastsvm_cli.text.read_rows import read_bytes, read_chunks, read_start
 

@@ -19,7 +19,7 @@ from fastsvm_cli.methods.approx.grade import FEW_TIMES, Trial, grade
 if TYPE_CHECKING:
     from fastsvm_cli import _native
     from fastsvm_cli.comparisons.agreement import Comparison
-    from fastsvm_cli.models.base import ExactModel, Model
+    from fastsvm_cli.models import ExactModel, Model
 
 _CENTERS = {"origin": "origin", "mean": "mean", "own": "own centers"}
 #: Labels that approx changed, by grade (scripts/README.md, "Grades of gamma").

@@ -9,7 +9,7 @@ from fastsvm_cli.methods import Progress
 from fastsvm_cli.methods.method import Attempt, Made, Method, MethodOptions, Run, Search, Setting
 
 if TYPE_CHECKING:
-    from fastsvm_cli.models.base import ExactModel, Model
+    from fastsvm_cli.models import ExactModel, Model
 
 CENTERS = ("mean", "origin", "pair")
 # Numbers of centers that a search tries.

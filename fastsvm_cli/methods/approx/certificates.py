@@ -13,7 +13,7 @@ from fastsvm_cli.export.description import orderings
 from fastsvm_cli.methods import Progress
 from fastsvm_cli.methods.feature_space import row_norms
 from fastsvm_cli.methods.parallel import threads_here
-from fastsvm_cli.models.base import ExactModel
+from fastsvm_cli.models import ExactModel
 
 if TYPE_CHECKING:
     from distributed import Client

@@ -10,7 +10,7 @@ from fastsvm_cli._native import MAX_DEGREE, Center, Certificate, Expansion, Head
 from fastsvm_cli.errors import ModelFormatError, spelled
 from fastsvm_cli.methods import Progress, part_of, silent
 from fastsvm_cli.methods.method import require
-from fastsvm_cli.models.base import ExactModel, Model, center_point
+from fastsvm_cli.models import ExactModel, Model, center_point
 
 if TYPE_CHECKING:
     from fastsvm_cli.methods.approx.certificates import AddUp

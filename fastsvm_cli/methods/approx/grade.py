@@ -19,7 +19,7 @@ from fastsvm_cli.methods.approx.expansion import (
     reason_against,
 )
 from fastsvm_cli.methods.method import FEW_TIMES as FEW_TIMES
-from fastsvm_cli.models.base import ExactModel
+from fastsvm_cli.models import ExactModel
 
 # Limits of a trial: products to compile, bytes, and products of the exact model on the rows.
 _COMPILE, _BYTES, _EVALUATE = 1e9, 64e6, 4e8

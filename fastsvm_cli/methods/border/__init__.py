@@ -10,7 +10,7 @@ from fastsvm_cli.methods.method import Attempt, Made, Method, MethodOptions, Run
 
 if TYPE_CHECKING:
     from fastsvm_cli.methods.border.samples import SampledBorder
-    from fastsvm_cli.models.base import ExactModel
+    from fastsvm_cli.models import ExactModel
 
 # Numbers of samples that a search tries, and most features of a model for which it does.
 _SAMPLES, _FEW_FEATURES = (30, 100, 1000), 3

@@ -30,7 +30,7 @@ from fastsvm_cli.methods.border.samples import (
 from fastsvm_cli.methods.feature_space import FeatureSpace, matrix
 from fastsvm_cli.methods.folded_scaling import ScalingToFold, folded_exact, folded_model
 from fastsvm_cli.methods.method import require
-from fastsvm_cli.models.base import ExactModel, Model
+from fastsvm_cli.models import ExactModel, Model
 
 
 @np.errstate(all="ignore")  # overflows are refused, or give no root

@@ -9,7 +9,7 @@ from fastsvm_cli._native import BorderFile, FoldedScaling, Header, Samples
 from fastsvm_cli.methods import Progress, part_of, silent
 from fastsvm_cli.methods.border.gradients import DecisionFunction, roots_between
 from fastsvm_cli.methods.feature_space import matrix, row_norms, squared_distances
-from fastsvm_cli.models.base import ExactModel, Model
+from fastsvm_cli.models import ExactModel, Model
 from fastsvm_cli.text.read_rows import select_rows
 
 #: Limits of rows, and of rows times features.

@@ -10,7 +10,7 @@ from fastsvm_cli.methods.method import Attempt, Method, MethodOptions, Run, Sear
 
 if TYPE_CHECKING:
     from fastsvm_cli.methods.cascade.calibration import Calibration
-    from fastsvm_cli.models.base import ExactModel
+    from fastsvm_cli.models import ExactModel
 
 
 #: Defaults.

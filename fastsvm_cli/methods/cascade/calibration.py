@@ -11,7 +11,7 @@ from fastsvm_cli.errors import FileError, ModelFormatError, spelled
 from fastsvm_cli.methods import Progress, part_of, silent
 from fastsvm_cli.methods.cascade.stages import Candidates, StageCosts, fit_stages, gain_of
 from fastsvm_cli.methods.reduce.target import among
-from fastsvm_cli.models.base import LABELS, ExactModel, Model
+from fastsvm_cli.models import LABELS, ExactModel, Model
 
 #: Thresholds, in standard deviations of a stage's error, from strict to loose.
 THRESHOLDS = 32 * 0.95 ** np.arange(110)

@@ -21,8 +21,7 @@ from fastsvm_cli.methods import Progress, silent
 from fastsvm_cli.methods.approx.expansion import coefficient_count
 from fastsvm_cli.methods.feature_space import matrix
 from fastsvm_cli.methods.parallel import threads_here
-from fastsvm_cli.models import parse_model
-from fastsvm_cli.models.base import LABELS, ExactModel, Model
+from fastsvm_cli.models import LABELS, ExactModel, Model, parse_model
 
 _TIMINGS = 5
 _STAGE_ROWS, _ROWS = 1024, 4000  # to time stages on, and whole models

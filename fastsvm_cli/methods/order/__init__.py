@@ -13,7 +13,7 @@ from fastsvm_cli.methods.method import Attempt, Made, Method, MethodOptions, Run
 
 if TYPE_CHECKING:
     from fastsvm_cli._native import Kernel
-    from fastsvm_cli.models.base import ExactModel, Model
+    from fastsvm_cli.models import ExactModel, Model
     from fastsvm_cli.text.scaling import Scaling
 
 #: Also method names in Python.

@@ -23,7 +23,7 @@ from fastsvm_cli.methods.feature_space import (
     too_many_vectors,
 )
 from fastsvm_cli.methods.method import require
-from fastsvm_cli.models.base import ExactModel, Model
+from fastsvm_cli.models import ExactModel, Model
 
 _CANDIDATES = 59  # sparse greedy approximation: the best of 59 is among the best 5 % with probability 0.95
 #: Minimum squared distance of a point from the others' span, over its squared norm.

@@ -11,7 +11,7 @@ from fastsvm_cli.methods.method import Attempt, Method, MethodOptions, Run, Sear
 
 if TYPE_CHECKING:
     from fastsvm_cli.methods.reduce.reduction import Reduction
-    from fastsvm_cli.models.base import ExactModel, Model
+    from fastsvm_cli.models import ExactModel, Model
 
 # Shares of the support vectors to try without the final descent; shares of that set to try with it.
 _RATIOS = (0.03, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6)

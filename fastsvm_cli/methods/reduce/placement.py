@@ -24,7 +24,7 @@ from fastsvm_cli.methods.feature_space import (
     matrix,
     moved,
 )
-from fastsvm_cli.models.base import ExactModel
+from fastsvm_cli.models import ExactModel
 
 _ITERATIONS = 100
 _REST_ITERATIONS = 1000  # slow near vectors of both signs

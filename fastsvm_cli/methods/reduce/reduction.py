@@ -34,7 +34,7 @@ from fastsvm_cli.methods.reduce.placement import (
     irprop,
     shares,
 )
-from fastsvm_cli.models.base import ExactModel, Precision
+from fastsvm_cli.models import ExactModel, Precision
 
 
 def merge_duplicates(model: ExactModel) -> "tuple[ExactModel, int]":

@@ -26,7 +26,7 @@ from fastsvm_cli.methods import Progress, silent
 from fastsvm_cli.methods.feature_space import FeatureSpace, Matrix, matrix, near_origin
 from fastsvm_cli.methods.reduce.placement import finish_seconds, gaussian
 from fastsvm_cli.methods.reduce.reduction import Reduction, compile_reduced_set, lossless
-from fastsvm_cli.models.base import ExactModel, Model, Precision
+from fastsvm_cli.models import ExactModel, Model, Precision
 from fastsvm_cli.text.read_rows import smaller_chunks
 
 _RIDGE = 1e-6  # added to the kernel matrix's diagonal of ones

@@ -10,7 +10,7 @@ import pytest
 from fastsvm_cli import _native
 from fastsvm_cli.errors import FileError
 from fastsvm_cli.methods.border.borders import compile_density
-from fastsvm_cli.models.base import ExactModel
+from fastsvm_cli.models import ExactModel
 from support import oracles
 from support.bordering import as_row, labelled, numbers, samples_of
 from support.evaluation import parse, values

@@ -10,8 +10,7 @@ from scipy.stats import beta
 
 from fastsvm_cli import _native
 from fastsvm_cli.methods.cascade.stages import _Pursuit
-from fastsvm_cli.models import load_model
-from fastsvm_cli.models.base import LABELS
+from fastsvm_cli.models import LABELS, load_model
 from fastsvm_cli.text.read_rows import read_chunks
 from support import forked
 from support.benching import first_rows

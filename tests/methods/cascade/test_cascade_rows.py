@@ -11,8 +11,7 @@ from fastsvm_cli import FastsvmWarning, _native
 from fastsvm_cli.errors import FileError, ModelFormatError
 from fastsvm_cli.methods.cascade import stages
 from fastsvm_cli.methods.cascade.calibration import calibrate
-from fastsvm_cli.models import load_model
-from fastsvm_cli.models.base import LABELS
+from fastsvm_cli.models import LABELS, load_model
 from fastsvm_cli.text.read_rows import read_chunks
 from support.paths import DATA
 from support.training import train_on

@@ -12,8 +12,7 @@ from libsvm.svmutil import svm_load_model, svm_read_problem, svm_train
 
 from fastsvm_cli._native import fingerprint
 from fastsvm_cli.commands.order import command
-from fastsvm_cli.models import load_model
-from fastsvm_cli.models.base import ExactModel, Model
+from fastsvm_cli.models import ExactModel, Model, load_model
 from support import oracles
 from support.messages import sentences
 from support.model_files import libsvm_rows

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from fastsvm_cli import _native
 from fastsvm_cli._native import TriangleFile
 from fastsvm_cli.errors import ModelFormatError
-from fastsvm_cli.models.base import Model
+from fastsvm_cli.models import Model
 from support import oracles
 from support.evaluation import decide, parse, stopped_after
 from support.hostile import uncovered

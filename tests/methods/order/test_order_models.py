@@ -8,8 +8,7 @@ import pytest
 
 from fastsvm_cli import _native
 from fastsvm_cli.errors import ModelFormatError
-from fastsvm_cli.models import parse_model
-from fastsvm_cli.models.base import Precision
+from fastsvm_cli.models import Precision, parse_model
 from fastsvm_cli.prediction import Predictor, predict
 from support import oracles
 from support.checksums import with_checksum
