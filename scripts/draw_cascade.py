@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from fastsvm_cli import _native, figures
-from fastsvm_cli.comparisons.budget import upper_bound
+from fastsvm_cli.comparisons import upper_bound
 from fastsvm_cli.methods.cascade.calibration import THRESHOLDS
 from fastsvm_cli.models import LABELS, load_model
 from fastsvm_cli.text.read_rows import read_chunks

@@ -19,7 +19,7 @@ LAYERS = (
     ("process", "start.py  cli.py"),
     ("interfaces", "commands/  estimators/  dask.py  sklearn.py"),
     ("methods and measurement", "methods/  benchmarks/  figures.py  export/"),
-    ("shared by commands", "console/  comparisons/  cluster/"),
+    ("shared by commands", "console/  comparisons.py  cluster/"),
     ("prediction", "prediction.py  models/  text/  system.py  bounds.py"),
     ("core (C++)", "native/"),
 )

@@ -26,7 +26,7 @@ import time
 import numpy as np
 
 from fastsvm_cli import _native
-from fastsvm_cli.comparisons.budget import rows_needed
+from fastsvm_cli.comparisons import rows_needed
 from fastsvm_cli.errors import FastsvmError
 from fastsvm_cli.methods.cascade.calibration import calibrate
 from fastsvm_cli.models import LABELS, load_model

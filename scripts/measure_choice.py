@@ -27,7 +27,7 @@ from tables import markdown
 from fastsvm_cli import _native
 from fastsvm_cli.benchmarks.chooser import Choice, Entrant, FileRows
 from fastsvm_cli.benchmarks.timing import factor, race, warm_up
-from fastsvm_cli.comparisons.budget import Budget, Changed
+from fastsvm_cli.comparisons import Budget, Changed
 from fastsvm_cli.errors import FastsvmError
 from fastsvm_cli.methods.method import compile_source, read_source
 from fastsvm_cli.text.read_rows import read_chunks

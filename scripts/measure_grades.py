@@ -22,9 +22,10 @@ from tables import markdown
 
 from fastsvm_cli import _native
 from fastsvm_cli.bounds import gamma_max
-from fastsvm_cli.comparisons.agreement import agreement, agreement_with_exact
-from fastsvm_cli.comparisons.norms import Mean, ProvenRows, largest, squared_distances
+from fastsvm_cli.commands.bound.report import ProvenRows
+from fastsvm_cli.comparisons import agreement, agreement_with_exact
 from fastsvm_cli.methods.approx.expansion import certify_seconds, compile_maclaurin, file_bytes
+from fastsvm_cli.methods.approx.grade import Mean, largest, squared_distances
 from fastsvm_cli.models import parse_libsvm
 from fastsvm_cli.text.read_rows import read_bytes
 

@@ -11,7 +11,7 @@ import sys
 import time
 
 from fastsvm_cli._native import Chunk
-from fastsvm_cli.comparisons.agreement import agreement
+from fastsvm_cli.comparisons import agreement
 from fastsvm_cli.console.options import FRACTION
 from fastsvm_cli.methods.reduce.target import reduce_to
 from fastsvm_cli.models import load_model

@@ -11,7 +11,7 @@ from fastsvm_cli._native import fingerprint
 from fastsvm_cli.benchmarks.environment import LibsvmScoring, run_process
 from fastsvm_cli.benchmarks.quality import Answers, Quality, interval_95, quality, relative_rms
 from fastsvm_cli.benchmarks.timing import Timed, Timings, interleave, speed_up
-from fastsvm_cli.comparisons.budget import Budget, Changed
+from fastsvm_cli.comparisons import Budget, Changed
 from fastsvm_cli.errors import FastsvmError, FileError, ModelFormatError
 from fastsvm_cli.models import Model, parse_libsvm, parse_model
 from fastsvm_cli.prediction import Fallback, Predictor, predict

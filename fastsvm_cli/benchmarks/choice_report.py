@@ -14,7 +14,7 @@ from fastsvm_cli.benchmarks.environment import short
 from fastsvm_cli.benchmarks.quality import interval_95
 from fastsvm_cli.benchmarks.report import class_record
 from fastsvm_cli.benchmarks.timing import MEASURABLE, Timings
-from fastsvm_cli.comparisons.budget import CONFIDENCE
+from fastsvm_cli.comparisons import CONFIDENCE
 from fastsvm_cli.console.terminal import printable
 from fastsvm_cli.text.numbers import digits, finite, percent
 

@@ -16,8 +16,7 @@ import numpy as np
 from fastsvm_cli import _native
 from fastsvm_cli.benchmarks.bench_run import facts_of
 from fastsvm_cli.benchmarks.timing import FASTER, Timings, factor, race, warm_up
-from fastsvm_cli.comparisons.agreement import answers, share_of_spread
-from fastsvm_cli.comparisons.budget import Budget, Changed, bound, changed_labels
+from fastsvm_cli.comparisons import Budget, Changed, answers, bound, changed_labels, share_of_spread
 from fastsvm_cli.errors import FastsvmError, FileError
 from fastsvm_cli.methods import methods, refused_by_all
 from fastsvm_cli.methods.approx.grade import gamma_ratio

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fastsvm_cli.benchmarks.bench_run import CLOCKS, END_TO_END, SCORING, Bench, Case
 from fastsvm_cli.benchmarks.timing import Timings
-from fastsvm_cli.comparisons.budget import DEFAULT_BUDGET, Budget, ClassRows
+from fastsvm_cli.comparisons import DEFAULT_BUDGET, Budget, ClassRows
 from fastsvm_cli.console.terminal import printable
 from fastsvm_cli.text.numbers import digits, percent
 

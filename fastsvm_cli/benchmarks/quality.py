@@ -5,8 +5,7 @@ from math import isfinite, nan, sqrt
 import numpy as np
 
 from fastsvm_cli import _native
-from fastsvm_cli.comparisons.agreement import answers, share_of_spread
-from fastsvm_cli.comparisons.budget import Changed, changed_labels, rms_interval_95
+from fastsvm_cli.comparisons import Changed, answers, changed_labels, rms_interval_95, share_of_spread
 from fastsvm_cli.models import LABELS, ExactModel, Model, Precision
 from fastsvm_cli.text.read_rows import smaller_chunks
 

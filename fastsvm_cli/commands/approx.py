@@ -26,7 +26,7 @@ def command(**parsed):
     run = run_command(METHOD, parsed)
     if run.options.quiet:
         return
-    from fastsvm_cli.comparisons.agreement import agreement_with_exact, gain_in_doubt
+    from fastsvm_cli.comparisons import agreement_with_exact, gain_in_doubt
 
     model, compiled = run.exact, run.made.model
     if run.options.replaces_certified and not compiled.certified:

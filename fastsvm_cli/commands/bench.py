@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from fastsvm_cli.benchmarks.chooser import Choice
     from fastsvm_cli.benchmarks.conclusion import Conclusion
     from fastsvm_cli.benchmarks.timing import Timed
-    from fastsvm_cli.comparisons.budget import Budget
+    from fastsvm_cli.comparisons import Budget
     from fastsvm_cli.methods.method import SourceModel
     from fastsvm_cli.models import Model
 
@@ -117,7 +117,7 @@ class BenchOptions(shared.Options):
     @property
     def rule(self) -> "Budget | None":
         """The budget's rule; None without --budget and --try."""
-        from fastsvm_cli.comparisons.budget import DEFAULT_BUDGET, Budget
+        from fastsvm_cli.comparisons import DEFAULT_BUDGET, Budget
 
         if self.budget is None and not self.attempt:
             return None
@@ -307,7 +307,7 @@ def _measure(bench: "Bench", options: BenchOptions) -> "Case | None":
     from fastsvm_cli.benchmarks import environment
     from fastsvm_cli.benchmarks.bench_run import END_TO_END, SCORING
     from fastsvm_cli.benchmarks.conclusion import finalists, within
-    from fastsvm_cli.comparisons.budget import DEFAULT_BUDGET, Budget
+    from fastsvm_cli.comparisons import DEFAULT_BUDGET, Budget
 
     program, budget = environment.native_program(), options.rule
     for clock in (END_TO_END, SCORING):
@@ -321,7 +321,7 @@ def _measure(bench: "Bench", options: BenchOptions) -> "Case | None":
 def _time(bench: "Bench", options: BenchOptions, cases: "list[Case]", clock: str) -> None:
     from fastsvm_cli.benchmarks.bench_run import CLOCKS
     from fastsvm_cli.benchmarks.timing import seconds_left
-    from fastsvm_cli.console.progress import Progress
+    from fastsvm_cli.console.terminal import Progress
 
     runs, most_seconds, start = options.runs, options.max_seconds, monotonic()
     timed = bench.timed(cases, clock)
@@ -338,7 +338,7 @@ def _time(bench: "Bench", options: BenchOptions, cases: "list[Case]", clock: str
 
 def _choose(options: "BenchOptions") -> None:
     from fastsvm_cli.benchmarks import choice_report, chooser, environment
-    from fastsvm_cli.console.progress import Progress
+    from fastsvm_cli.console.terminal import Progress
     from fastsvm_cli.methods.method import read_source
     from fastsvm_cli.text.numbers import json_document
 

@@ -69,7 +69,7 @@ def _tell(run: CompileRun) -> None:
         else:
             run.tell(f"local: the nearest sample alone is as good as {options.local} of them")
 
-    from fastsvm_cli.comparisons.agreement import trial
+    from fastsvm_cli.comparisons import trial
 
     tried = trial(model, run.exact) if options.of_model else None
     if tried is not None:

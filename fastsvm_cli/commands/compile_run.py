@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 from fastsvm_cli.methods.method import Run, read_source
 
 if TYPE_CHECKING:
-    from fastsvm_cli.comparisons.agreement import Comparison
+    from fastsvm_cli.comparisons import Comparison
     from fastsvm_cli.methods.method import Method
 
 
@@ -45,7 +45,7 @@ class CompileRun(Run):
 
     def warn_of_disagreement(self, seen: "Comparison", ways_out: str) -> None:
         """Warn if labels differ beyond the limit. ways_out: better options."""
-        from fastsvm_cli.comparisons.agreement import DOUBTFUL
+        from fastsvm_cli.comparisons import DOUBTFUL
 
         if seen.share <= DOUBTFUL:
             return
@@ -64,7 +64,7 @@ class CompileRun(Run):
 def run_command(method: "Method", parsed: "dict[str, Any]") -> CompileRun:
     """Run a method's command up to its summary. parsed: click's values."""
     from fastsvm_cli.console.files import warn_of_scaling
-    from fastsvm_cli.console.progress import Progress
+    from fastsvm_cli.console.terminal import Progress
     from fastsvm_cli.text.output import Output
 
     options = method.Options(**parsed)

@@ -200,7 +200,7 @@ def _fitted(
     options: ExportOptions, model: "Model", text: bytes, fingerprint: str, size_of: "Callable[[Model], int]"
 ) -> "Model":
     # The model of at most --fit bytes that changes the fewest labels of --data or support vectors.
-    from fastsvm_cli.comparisons.agreement import agreement
+    from fastsvm_cli.comparisons import agreement
     from fastsvm_cli.errors import ModelFormatError
     from fastsvm_cli.methods.method import SourceModel
     from fastsvm_cli.models import parse_libsvm

@@ -32,7 +32,7 @@ def command(**parsed):
     if run.options.quiet:
         return
     from fastsvm_cli._native import Chunk
-    from fastsvm_cli.comparisons.agreement import trial
+    from fastsvm_cli.comparisons import trial
 
     ordered, data_file = run.made.model, run.options.data_file
     run.tell(f"{ordered.header.total_sv} support vectors, {ordered.ordered_by}")

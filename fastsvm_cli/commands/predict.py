@@ -180,7 +180,7 @@ def command(**parsed):
     """
     from fastsvm_cli import _native
     from fastsvm_cli.commands.resume import ResumableOutput
-    from fastsvm_cli.console.progress import Progress, bytes_read
+    from fastsvm_cli.console.terminal import Progress, bytes_read
     from fastsvm_cli.prediction import answer_file
     from fastsvm_cli.text.output import Output, is_standard_output
 
@@ -248,7 +248,7 @@ def _predict_on_dask(options: PredictOptions) -> None:
     from fastsvm_cli.cluster.blocks import absolute
     from fastsvm_cli.cluster.run import PartsMissing, run
     from fastsvm_cli.cluster.work import Job
-    from fastsvm_cli.console.progress import Progress
+    from fastsvm_cli.console.terminal import Progress
     from fastsvm_cli.models import read_model_text
     from fastsvm_cli.system import raising
     from fastsvm_cli.text.read_rows import read_bytes

@@ -36,8 +36,8 @@ def command(**parsed):
     if run.options.quiet:
         return
     from fastsvm_cli import _native
-    from fastsvm_cli.comparisons.agreement import agreement
-    from fastsvm_cli.console.progress import Progress
+    from fastsvm_cli.comparisons import agreement
+    from fastsvm_cli.console.terminal import Progress
 
     options, found, model, rows = run.options, run.made, run.exact, run.rows
     reduced, sample = found.model, found.sample

@@ -5,8 +5,7 @@ from typing import Any
 import numpy as np
 
 from fastsvm_cli.benchmarks.quality import interval_95
-from fastsvm_cli.comparisons.agreement import share_of_spread
-from fastsvm_cli.comparisons.budget import Changed
+from fastsvm_cli.comparisons import Changed, share_of_spread
 
 
 class Agreement:

@@ -15,7 +15,7 @@ from fastsvm_cli.text.numbers import digits, percent
 
 if TYPE_CHECKING:
     from fastsvm_cli.benchmarks.chooser import Choice, Entrant
-    from fastsvm_cli.comparisons.budget import Budget
+    from fastsvm_cli.comparisons import Budget
     from fastsvm_cli.methods.method import SourceModel
 
 

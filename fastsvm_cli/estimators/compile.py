@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict
 import numpy as np
 
 from fastsvm_cli._native import fingerprint
-from fastsvm_cli.comparisons.agreement import DOUBTFUL, agreement_with_exact, gain_in_doubt
-from fastsvm_cli.comparisons.budget import DEFAULT_BUDGET, Budget
+from fastsvm_cli.comparisons import DEFAULT_BUDGET, DOUBTFUL, Budget, agreement_with_exact, gain_in_doubt
 from fastsvm_cli.console.options import number
-from fastsvm_cli.console.progress import Progress
+from fastsvm_cli.console.terminal import Progress
 from fastsvm_cli.errors import ModelFormatError, in_python, warn
 from fastsvm_cli.estimators.auto import ArrayRows, choose
 from fastsvm_cli.estimators.fitted_svm import Fitted, read_estimator, readable_text, require_readable

@@ -10,7 +10,7 @@ from fastsvm_cli.methods import Progress, find, silent
 
 if TYPE_CHECKING:
     from fastsvm_cli._native import Chunk
-    from fastsvm_cli.comparisons.budget import Budget
+    from fastsvm_cli.comparisons import Budget
     from fastsvm_cli.methods.folded_scaling import ScalingToFold
     from fastsvm_cli.models import ExactModel, Model
     from fastsvm_cli.text.scaling import Scaling

@@ -12,7 +12,7 @@ from fastsvm_cli.benchmarks.conclusion import conclusion
 from fastsvm_cli.benchmarks.environment import run_process
 from fastsvm_cli.benchmarks.report import COLUMNS, hidden, shown
 from fastsvm_cli.benchmarks.timing import Timed, seconds_left
-from fastsvm_cli.comparisons.budget import Budget
+from fastsvm_cli.comparisons import Budget
 from support.benching import MACHINE, ONE_THREAD, first_rows, printed, train
 from support.paths import FASTSVM, GOLDEN
 from support.processes import on_a_terminal

@@ -10,7 +10,7 @@ from scipy.stats import binomtest
 from fastsvm_cli.benchmarks.bench_run import Bench
 from fastsvm_cli.benchmarks.conclusion import Candidate, conclusion, pick, within
 from fastsvm_cli.benchmarks.timing import Timings
-from fastsvm_cli.comparisons.budget import Budget, Changed, lower_bound
+from fastsvm_cli.comparisons import Budget, Changed, lower_bound
 from support.benching import by_name
 from support.compiling import linked
 from support.oracles import Machine

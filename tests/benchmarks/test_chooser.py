@@ -7,7 +7,7 @@ import pytest
 
 from fastsvm_cli.benchmarks import choice_report, chooser, timing
 from fastsvm_cli.benchmarks.chooser import Choice
-from fastsvm_cli.comparisons.budget import Budget, bound
+from fastsvm_cli.comparisons import Budget, bound
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.methods.method import Attempt, CompiledModel, read_source
 from support.benching import Clock, compact, printed, rounded

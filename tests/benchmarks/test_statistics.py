@@ -17,7 +17,7 @@ from fastsvm_cli.benchmarks import bench_run as bench_cases
 from fastsvm_cli.benchmarks import environment, timing
 from fastsvm_cli.benchmarks.timing import Timed, Timings, interleave, speed_up
 from fastsvm_cli.commands.bench import command
-from fastsvm_cli.comparisons.budget import rms_interval_95
+from fastsvm_cli.comparisons import rms_interval_95
 from support.benching import MACHINE, ROWS, STATISTICS, Clock, by_name, compact, ratio_and_error, rounded
 from support.paths import FASTSVM, GOLDEN, SCRIPTS, TESTS
 from support.processes import outcome

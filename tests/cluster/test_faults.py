@@ -180,7 +180,7 @@ def test_progress_reaches_its_end_also_where_blocks_fail(run, monkeypatch):
     shares = []
     monkeypatch.setattr(runs, "TOGETHER", 1)
     monkeypatch.setattr(
-        "fastsvm_cli.console.progress.Progress.__call__", lambda self, share, words="": shares.append(share)
+        "fastsvm_cli.console.terminal.Progress.__call__", lambda self, share, words="": shares.append(share)
     )
     text = Path("rows").read_bytes()
     Path("rows").write_bytes(b"1 x\n" + text + b"1 y\n")

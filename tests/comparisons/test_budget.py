@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import beta
 
-from fastsvm_cli.comparisons.budget import CLASS_TIMES, CONFIDENCE, Budget, Changed, bound
+from fastsvm_cli.comparisons import CLASS_TIMES, CONFIDENCE, Budget, Changed, bound
 from support.profiles import calm
 
 

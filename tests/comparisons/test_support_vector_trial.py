@@ -5,8 +5,8 @@ import re
 import numpy as np
 import pytest
 
-from fastsvm_cli.comparisons import agreement as trials
-from fastsvm_cli.comparisons.agreement import agreement
+from fastsvm_cli import comparisons
+from fastsvm_cli.comparisons import agreement
 from fastsvm_cli.models import load_model
 from support.evaluation import parse, values
 from support.oracles import Machine, labels, random_machine
@@ -50,7 +50,7 @@ def test_the_rows_are_spread_over_the_file(total, rows):
     machine = random_machine(
         np.random.default_rng(0), "c_svc", "rbf", as_rows(np.arange(total)[:, None] + 1.0), gamma=0.5
     )
-    chunk = trials.spread(exact_model(machine).vectors, 1000)
+    chunk = comparisons.spread(exact_model(machine).vectors, 1000)
     seen = np.asarray(chunk.values)
     assert len(seen) == rows and seen[0] == 1 and np.all(np.diff(seen) > 0) and seen[-1] > total - total / rows
 
@@ -59,10 +59,10 @@ def test_the_rows_are_spread_over_the_file(total, rows):
 @pytest.mark.parametrize("entries, rows", [(10, 1000), (100, 500), (400, 125), (700, 100)])
 def test_large_models_are_tried_on_fewer_rows(monkeypatch, entries, rows):
     """Evaluating the exact model takes about as many operations as reading it."""
-    monkeypatch.setattr(trials, "WORK", 50_000_000)
+    monkeypatch.setattr(comparisons, "WORK", 50_000_000)
     machine = random_machine(np.random.default_rng(0), "nu_svr", "rbf", as_rows(np.ones((1000, entries))), gamma=0.5)
     model = exact_model(machine)
-    assert trials.agreement_with_exact(model, model).rows == rows
+    assert comparisons.agreement_with_exact(model, model).rows == rows
 
 
 @pytest.mark.parametrize("off, doubtful", [(0.0, False), (1e-9, False), (1e-3, True)])
@@ -74,7 +74,7 @@ def test_values_that_are_all_the_same_have_no_spread_to_measure_by(off, doubtful
     )
     seen = agreement(other, one, [parse([{1: 1.0}, {1: 1.0}])])
     assert seen.spread == 0 and seen.share == pytest.approx(off / 5e-6, rel=1e-6, abs=1e-9)
-    assert (seen.share > trials.DOUBTFUL) == doubtful
+    assert (seen.share > comparisons.DOUBTFUL) == doubtful
 
 
 def test_the_spread_is_that_of_all_rows_however_they_are_parted():
@@ -86,6 +86,6 @@ def test_the_spread_is_that_of_all_rows_however_they_are_parted():
 
 
 def test_a_clock_that_does_not_move_divides_nothing_by_zero(monkeypatch):
-    monkeypatch.setattr(trials, "thread_time", lambda: 1.0)
+    monkeypatch.setattr(comparisons, "thread_time", lambda: 1.0)
     model = exact_model(random_machine(np.random.default_rng(1), "c_svc", "rbf", [{1: 1.0}, {2: 1.0}], gamma=0.5))
-    assert trials.trial(model, model).speed_up == 1
+    assert comparisons.trial(model, model).speed_up == 1

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import fastsvm_cli
-from fastsvm_cli.comparisons import agreement as comparing
-from fastsvm_cli.console import progress
+from fastsvm_cli import comparisons
+from fastsvm_cli.console import terminal
 from fastsvm_cli.methods import feature_space
 from fastsvm_cli.methods.feature_space import FeatureSpace
 from fastsvm_cli.methods.reduce.reduction import compile_reduced_set
@@ -67,11 +67,11 @@ def test_values_at_the_support_vectors_are_the_same_in_parts(monkeypatch):
 
 def test_agreement_in_parts_is_the_same(model, monkeypatch):
     reduced = compile_reduced_set(model, fingerprint="f" * 32, count=4, finishing=False).model
-    at_once = comparing.agreement(reduced, model, [model.vectors])
-    monkeypatch.setattr(comparing, "PART_EVALUATIONS", 1)
-    monkeypatch.setattr(comparing, "LEAST_PART", 11)
+    at_once = comparisons.agreement(reduced, model, [model.vectors])
+    monkeypatch.setattr(comparisons, "PART_EVALUATIONS", 1)
+    monkeypatch.setattr(comparisons, "LEAST_PART", 11)
     shares = []
-    in_parts = comparing.agreement(reduced, model, [model.vectors], shares.append)
+    in_parts = comparisons.agreement(reduced, model, [model.vectors], shares.append)
     assert (in_parts.rows, in_parts.different) == (at_once.rows, at_once.different) and at_once.different
     assert len(shares) == 9 and shares[-1] == 1.0
 
@@ -79,7 +79,7 @@ def test_agreement_in_parts_is_the_same(model, monkeypatch):
 @pytest.fixture
 def clock(monkeypatch):
     time = [100.0]
-    monkeypatch.setattr(progress, "monotonic", lambda: time[0])
+    monkeypatch.setattr(terminal, "monotonic", lambda: time[0])
     return time
 
 
@@ -98,7 +98,7 @@ def clock(monkeypatch):
 def test_what_takes_long_is_announced_once_where_no_bar_is_drawn(monkeypatch, clock, announced, quiet, steps, printed):
     screen = io.StringIO()
     monkeypatch.setattr(sys, "stderr", screen)
-    with progress.Progress("work", quiet=quiet, announced=announced) as shown:
+    with terminal.Progress("work", quiet=quiet, announced=announced) as shown:
         for at, share in steps:
             clock[0] = 100.0 + at
             shown(share)
@@ -123,7 +123,7 @@ def shown(screen):
 
 def test_rows_of_which_no_end_is_known_are_counted(monkeypatch, clock):
     terminal = terminal_of(monkeypatch, 60)
-    with progress.Progress("predict", rows=True) as line:
+    with terminal.Progress("predict", rows=True) as line:
         for seconds, rows in ((0.9, 9_000), (1.5, 15_000), (1.55, 15_500), (3723.0, 12_345_678_901)):
             clock[0] = 100.0 + seconds
             line.count(rows)
@@ -136,7 +136,7 @@ def test_rows_of_which_no_end_is_known_are_counted(monkeypatch, clock):
 @pytest.mark.parametrize("columns", [50, 120])
 def test_rows_stand_beside_the_bar_of_a_file(monkeypatch, clock, columns):
     terminal = terminal_of(monkeypatch, columns)
-    with progress.Progress("predict", rows=True) as line:
+    with terminal.Progress("predict", rows=True) as line:
         for seconds, share, rows in ((1.5, 0.2, 1_500), (2.0, 0.5, 999_999), (2.5, 0.75, 12_345_678)):
             clock[0] = 100.0 + seconds
             line(share)
@@ -151,10 +151,10 @@ def test_rows_stand_beside_the_bar_of_a_file(monkeypatch, clock, columns):
 
 def test_nothing_is_drawn_of_what_is_short_or_quiet(monkeypatch, clock):
     terminal = terminal_of(monkeypatch, 80)
-    with progress.Progress("predict", rows=True) as line:
+    with terminal.Progress("predict", rows=True) as line:
         line.count(5)
         line(1.0)
-    with progress.Progress("predict", quiet=True) as line:
+    with terminal.Progress("predict", quiet=True) as line:
         clock[0] += 100
         line.count(5)
     assert terminal.getvalue() == ""

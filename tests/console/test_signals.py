@@ -254,12 +254,12 @@ def test_the_cursor_comes_back():
     code = (
         "import os, signal\n"
         "from fastsvm_cli import system\n"
-        "from fastsvm_cli.console import progress\n"
+        "from fastsvm_cli.console import terminal\n"
         "signal.signal(signal.SIGINT, signal.SIG_DFL)\n"
         "system.handle_signals()\n"
         "now = iter(range(0, 1000, 2))\n"
-        "progress.monotonic = lambda: next(now)\n"
-        "with progress.Progress('work') as bar:\n"
+        "terminal.monotonic = lambda: next(now)\n"
+        "with terminal.Progress('work') as bar:\n"
         "    bar(0.5)\n"
         "    os.kill(os.getpid(), signal.SIGINT)\n"
     )

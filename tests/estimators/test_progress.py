@@ -9,7 +9,7 @@ import pytest
 from sklearn.svm import SVC
 
 import fastsvm_cli
-from fastsvm_cli.console import progress
+from fastsvm_cli.console import terminal
 from fastsvm_cli.sklearn import CompiledSVC
 from support.fitting import rows
 from support.processes import PATIENCE, default_signals
@@ -37,7 +37,7 @@ class Terminal(io.StringIO):
 @pytest.mark.full
 def test_a_line_tells_how_long_it_will_take_or_a_bar_on_a_terminal(svc, monkeypatch, capsys):
     hours = iter(range(10**9))
-    monkeypatch.setattr(progress, "monotonic", lambda: 3600.0 * next(hours))  # an hour at each reading
+    monkeypatch.setattr(terminal, "monotonic", lambda: 3600.0 * next(hours))  # an hour at each reading
     fastsvm_cli.compile(svc, **AUTO)
     printed = capsys.readouterr()
     assert printed.err.startswith("compile: about ") and printed.err.endswith(" to go.\n") and not printed.out

@@ -8,8 +8,7 @@ import pytest
 from sklearn.svm import SVC, SVR
 
 import fastsvm_cli
-from fastsvm_cli import FastsvmWarning
-from fastsvm_cli.comparisons import agreement
+from fastsvm_cli import FastsvmWarning, comparisons
 from fastsvm_cli.sklearn import CompiledSVC, patch, unpatch
 from support.fitting import fit, rows
 
@@ -18,7 +17,7 @@ from support.fitting import fit, rows
 def clock(monkeypatch):
     """Run times by kind of model."""
     seconds = {}
-    monkeypatch.setattr(agreement, "_seconds", lambda model, *_: seconds.get(model.kind, seconds["exact"]))
+    monkeypatch.setattr(comparisons, "_seconds", lambda model, *_: seconds.get(model.kind, seconds["exact"]))
     seconds.update(exact=1.0, maclaurin=0.1)
     return seconds
 

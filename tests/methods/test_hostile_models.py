@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fastsvm_cli.cli import fastsvm as group
-from fastsvm_cli.comparisons.agreement import agreement
+from fastsvm_cli.comparisons import agreement
 from fastsvm_cli.errors import FastsvmError
 from fastsvm_cli.models import load_model, parse_model
 from support.evaluation import decide, parse, reference, values

@@ -7,7 +7,7 @@ from math import inf
 import pytest
 
 from fastsvm_cli import _native
-from fastsvm_cli.comparisons.budget import Budget
+from fastsvm_cli.comparisons import Budget
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.methods import feature_space, methods
 from fastsvm_cli.methods.approx import certificates

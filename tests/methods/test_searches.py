@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from fastsvm_cli.comparisons.budget import Budget
+from fastsvm_cli.comparisons import Budget
 from fastsvm_cli.methods import methods
 from fastsvm_cli.methods.method import FEW_TIMES, Setting
 from fastsvm_cli.models import parse_model

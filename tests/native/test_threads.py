@@ -14,7 +14,7 @@ import pytest
 from libsvm.svmutil import svm_read_problem, svm_save_model, svm_train
 
 from fastsvm_cli import _native
-from fastsvm_cli.console import progress
+from fastsvm_cli.console import terminal
 from fastsvm_cli.methods.approx.expansion import compile_maclaurin
 from fastsvm_cli.models import load_model
 from support.building import run
@@ -175,9 +175,9 @@ def test_a_progress_bar_needs_no_thread(monkeypatch):
     screen = Terminal()
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setattr(sys, "stderr", screen)
-    monkeypatch.setattr(progress, "monotonic", itertools.count(0.0, 10.0).__next__)
+    monkeypatch.setattr(terminal, "monotonic", itertools.count(0.0, 10.0).__next__)
     monkeypatch.setattr(threading.Thread, "start", lambda thread: pytest.fail("a thread"))
-    with progress.Progress("reduce") as shown:
+    with terminal.Progress("reduce") as shown:
         shown(0.25, "first")
         shown(0.5, "second")
     assert "second" in screen.getvalue() and "50%" in screen.getvalue()

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.special import betaincinv
 
-from fastsvm_cli.comparisons.budget import upper_bound
+from fastsvm_cli.comparisons import upper_bound
 from support.compiling import compile_all
 from support.messages import table
 from support.open_rows import is_row

@@ -27,7 +27,7 @@ def serve(channel):
         import_module(name)
     count_operations()
     # With a stopped clock, since on a slow machine commands announce how long their work will take.
-    import_module("fastsvm_cli.console.progress").monotonic = lambda: 0.0
+    import_module("fastsvm_cli.console.terminal").monotonic = lambda: 0.0
     gc.freeze()
     while True:
         head, descriptors, _, _ = socket.recv_fds(channel, 8, 3)

@@ -46,7 +46,7 @@ def command(**parsed):
     A model is also compiled in memory, as approx does, if that takes about a second at most, and compared with the
     exact model on up to 4,000 evenly spread rows of the data file or, without one, on support vectors.
     """
-    from fastsvm_cli.console.progress import Progress
+    from fastsvm_cli.console.terminal import Progress
 
     options = BoundOptions(**parsed)
     inputs = (*options.data_or_model, options.scale_file)

@@ -12,17 +12,53 @@ import numpy as np
 from fastsvm_cli import __version__, _native
 from fastsvm_cli._native import fingerprint
 from fastsvm_cli.bounds import gamma_max, squared_norm_limit
-from fastsvm_cli.comparisons.norms import Mean, ProvenRows, largest, squared_distances
 from fastsvm_cli.console.files import read_scale_file
-from fastsvm_cli.console.progress import Progress
+from fastsvm_cli.console.terminal import Progress
 from fastsvm_cli.errors import FileError, ModelFormatError
-from fastsvm_cli.methods.approx.grade import ROWS
+from fastsvm_cli.methods.approx.grade import ROWS, Mean, largest, squared_distances
 from fastsvm_cli.models import Model, format_version, looks_like_model, parse_model
 from fastsvm_cli.system import name_of
-from fastsvm_cli.text.read_rows import read_bytes, read_chunks, read_start
+from fastsvm_cli.text.read_rows import read_bytes, read_chunks, read_start, smaller_chunks
 
 if TYPE_CHECKING:
     from fastsvm_cli.commands.bound import BoundOptions
+
+
+# Bins of radii: from 2^-1080 on, so many an octave, a factor of 2.
+_BINS, _OCTAVES, _LOWEST = 256, 2200, -1080
+
+
+class ProvenRows:
+    """Rows proven by a certified model, and the radii of all pairs of all rows, by size."""
+
+    def __init__(self, model: Model):
+        self.model = model
+        self.rows = self.proven = 0
+        self.largest = 0.0
+        self._decisions = _native.Decisions(model.pairs, True)
+        self._counts = np.zeros(_BINS * _OCTAVES, np.int64)
+
+    def add(self, chunk: _native.Chunk) -> None:
+        """Count the rows of a chunk."""
+        header = self.model.header
+        for part in smaller_chunks([chunk], self.model.pairs):
+            self.model.decision_values(part, self._decisions)
+            self.model.answer(self._decisions)
+            radius = np.asarray(self._decisions.radius).ravel()
+            at = np.ceil((np.log2(np.clip(radius, 2.0**-1000, 2.0**1000)) - _LOWEST) * _BINS).astype(int)
+            self._counts += np.bincount(at, minlength=len(self._counts))
+            self.largest = max(self.largest, largest(radius))
+            self.rows += part.rows
+            if not header.regression:
+                self.proven += part.rows - len(_native.undecided_rows(header.task(), self._decisions))
+
+    def quantile(self, share: float) -> "float | None":
+        """Return the radius that this share of the radii does not exceed; None without radii."""
+        counts = np.cumsum(self._counts)
+        if not counts[-1]:
+            return None
+        at = int(np.searchsorted(counts, share * counts[-1]))  # its upper edge
+        return min(float(2.0 ** (at / _BINS + _LOWEST)), self.largest)
 
 
 class Reading:

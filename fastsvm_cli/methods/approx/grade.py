@@ -1,15 +1,16 @@
-"""Trials of approx for ``bound``: gamma / gamma_MAX, and what approx changes.
+"""The grade of a model for ``bound``: norms of rows, gamma / gamma_MAX, and a trial of approx.
 
 scripts/measure_grades.py measures the thresholds.
 """
 
 from math import sqrt
 
+import numpy as np
+
 from fastsvm_cli import _native
 from fastsvm_cli._native import fingerprint
 from fastsvm_cli.bounds import gamma_max
-from fastsvm_cli.comparisons.agreement import LEAST_ROWS, Comparison, agreement, questionable_gain, spread
-from fastsvm_cli.comparisons.norms import Mean, largest, squared_distances
+from fastsvm_cli.comparisons import LEAST_ROWS, Comparison, agreement, questionable_gain, spread
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.methods.approx.expansion import (
     coefficient_count,
@@ -19,7 +20,7 @@ from fastsvm_cli.methods.approx.expansion import (
     reason_against,
 )
 from fastsvm_cli.methods.method import FEW_TIMES as FEW_TIMES
-from fastsvm_cli.models import ExactModel
+from fastsvm_cli.models import ExactModel, center_point
 
 # Limits of a trial: products to compile, bytes, and products of the exact model on the rows.
 _COMPILE, _BYTES, _EVALUATE = 1e9, 64e6, 4e8
@@ -39,6 +40,70 @@ def gamma_ratio(model: ExactModel) -> float:
     mean = Mean().add(model.vectors)
     norm = sqrt(largest(squared_distances(model.vectors, mean.indices, mean.point)))
     return model.header.gamma / gamma_max(norm, norm)
+
+
+class Mean:
+    """Mean of rows: increasing LIBSVM indices, which may be huge, and values."""
+
+    def __init__(self) -> None:
+        self.rows = 0
+        self.indices = np.empty(0, np.int32)  # (features), increasing
+        self._gathered = np.empty((4, 0))  # (4, features): sum, least, largest, rows with an entry
+
+    def add(self, chunk: _native.Chunk) -> "Mean":
+        """Add the rows of a chunk, and return self."""
+        self.rows += chunk.rows
+        here, column = np.unique(np.asarray(chunk.indices), return_inverse=True)
+        values = np.asarray(chunk.values)
+        low, high = np.full(len(here), np.inf), np.full(len(here), -np.inf)
+        np.minimum.at(low, column, values)
+        np.maximum.at(high, column, values)
+        both = np.union1d(self.indices, here)
+        gathered = np.tile([[0.0], [np.inf], [-np.inf], [0.0]], (1, len(both)))
+        gathered[:, np.searchsorted(both, self.indices)] = self._gathered
+        at = np.searchsorted(both, here)
+        gathered[0, at] += np.bincount(column, weights=values, minlength=len(here))
+        gathered[1, at] = np.minimum(gathered[1, at], low)
+        gathered[2, at] = np.maximum(gathered[2, at], high)
+        gathered[3, at] += np.bincount(column, minlength=len(here))
+        self.indices, self._gathered = both, gathered
+        return self
+
+    @property
+    def point(self) -> np.ndarray:
+        """Mean (features), rounded by center_point."""
+        sums, low, high, count = self._gathered
+        absent = count < self.rows
+        return np.array(
+            center_point(
+                (sums / max(self.rows, 1)).tolist(),
+                np.where(absent, np.minimum(low, 0), low).tolist(),
+                np.where(absent, np.maximum(high, 0), high).tolist(),
+            )
+        )
+
+
+def squared_distances(chunk: _native.Chunk, indices: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Return |z - m|^2, (rows), inf on overflow; m has `values` at the increasing LIBSVM `indices`."""
+    norms = np.asarray(chunk.squared_norms)
+    if not len(indices):
+        return norms
+    own, starts = np.asarray(chunk.indices), np.asarray(chunk.indptr)
+    at = np.minimum(np.searchsorted(indices, own), len(indices) - 1)
+    moved = np.where(indices[at] == own, values[at], 0.0)
+    z = np.asarray(chunk.values)
+    # |z - m|^2 = |m|^2 + sum over entries of (z_j - m_j)^2 - m_j^2 avoids cancellation of large norms.
+    with np.errstate(over="ignore", invalid="ignore"):
+        change = np.append((z - moved) ** 2 - moved**2, 0.0)
+        change = np.add.reduceat(change, starts[:-1]) if chunk.rows else np.empty(0)
+        change[starts[1:] == starts[:-1]] = 0.0  # reduceat gives empty rows the next row's first entry
+        distances = change + values @ values
+    return np.where(np.isnan(distances), np.inf, np.maximum(0.0, distances))
+
+
+def largest(values: np.ndarray) -> float:
+    """Return the largest value; 0 for none."""
+    return float(np.max(values, initial=0.0))
 
 
 class Trial:

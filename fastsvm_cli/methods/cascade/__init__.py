@@ -108,7 +108,7 @@ class Cascade(Method):
 
     def search(self, model: "ExactModel", setting: Setting) -> Search:
         """Try two budgets, calibrated on the rows, that these can show."""
-        from fastsvm_cli.comparisons.budget import rows_needed
+        from fastsvm_cli.comparisons import rows_needed
 
         classes = {"each_class": True} if setting.budget.each_class else {}
         for part in _BUDGETS:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fastsvm_cli import _native
-from fastsvm_cli.comparisons.budget import last_within, most_differing, rows_needed, upper_bound
+from fastsvm_cli.comparisons import last_within, most_differing, rows_needed, upper_bound
 from fastsvm_cli.errors import FileError, ModelFormatError, spelled
 from fastsvm_cli.methods import Progress, part_of, silent
 from fastsvm_cli.methods.cascade.stages import Candidates, StageCosts, fit_stages, gain_of

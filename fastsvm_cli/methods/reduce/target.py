@@ -20,8 +20,16 @@ import numpy as np
 from scipy.sparse.linalg import LinearOperator, cg
 
 from fastsvm_cli import _native
-from fastsvm_cli.comparisons.agreement import answers, share_of_spread
-from fastsvm_cli.comparisons.budget import Budget, Changed, changed_labels, rms_interval_95, rows_needed, upper_bound
+from fastsvm_cli.comparisons import (
+    Budget,
+    Changed,
+    answers,
+    changed_labels,
+    rms_interval_95,
+    rows_needed,
+    share_of_spread,
+    upper_bound,
+)
 from fastsvm_cli.methods import Progress, silent
 from fastsvm_cli.methods.feature_space import FeatureSpace, Matrix, matrix, near_origin
 from fastsvm_cli.methods.reduce.placement import finish_seconds, gaussian

@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from fastsvm_cli import comparisons
 from fastsvm_cli.commands.approx import command
-from fastsvm_cli.comparisons import agreement as trials
 from fastsvm_cli.methods import feature_space
 from fastsvm_cli.methods.approx import compression, expansion
 from fastsvm_cli.methods.approx.expansion import TooLargeError, coefficient_count, compile_maclaurin, compressed_count
@@ -113,7 +113,7 @@ def test_a_model_that_gains_nothing_is_warned_of(tmp_path, monkeypatch):
     ):
         machine = random_machine(rng, "c_svc", "rbf", rows, gamma=0.05, nr_class=classes)
         (tmp_path / "m").write_bytes(machine.text())
-        monkeypatch.setattr(trials, "trial", lambda *a, speed_up=speed_up: trials.Trial(40, 0.0, speed_up))
+        monkeypatch.setattr(comparisons, "trial", lambda *a, speed_up=speed_up: comparisons.Trial(40, 0.0, speed_up))
         words = [str(tmp_path / "m"), str(tmp_path / "out")]
         done = CliRunner().invoke(command, ["--degree", str(degree), *words], catch_exceptions=False)
         assert ("times as long as the exact model" in done.output) == bool(functions), done.output

@@ -1,4 +1,4 @@
-"""The guarantee of cascades (comparisons/budget.py), against scipy's distributions and by simulation."""
+"""The guarantee of cascades (comparisons.py), against scipy's distributions and by simulation."""
 
 from itertools import product
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import beta, binom
 
-from fastsvm_cli.comparisons.budget import last_within, most_differing, rows_needed, upper_bound
+from fastsvm_cli.comparisons import last_within, most_differing, rows_needed, upper_bound
 from support.profiles import tries
 
 CONFIDENCES = (0.5, 0.95, 0.999999)

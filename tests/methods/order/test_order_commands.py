@@ -72,7 +72,7 @@ def test_the_trial_warns_where_there_is_no_gain(tmp_path, monkeypatch, seconds, 
 
         return timed
 
-    monkeypatch.setattr("fastsvm_cli.comparisons.agreement.thread_time", lambda: now)
+    monkeypatch.setattr("fastsvm_cli.comparisons.thread_time", lambda: now)
     monkeypatch.setattr(ExactModel, "decision_values", takes(6.0, ExactModel.decision_values))
     monkeypatch.setattr(Model, "decision_values", takes(seconds, Model.decision_values))
     rng = np.random.default_rng(1)

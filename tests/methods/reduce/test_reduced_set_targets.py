@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from fastsvm_cli._native import Chunk
-from fastsvm_cli.comparisons.agreement import agreement
-from fastsvm_cli.comparisons.budget import upper_bound
+from fastsvm_cli.comparisons import agreement, upper_bound
 from fastsvm_cli.methods.feature_space import FeatureSpace
 from fastsvm_cli.methods.reduce.target import among, reduce_to, without
 from fastsvm_cli.models import load_model

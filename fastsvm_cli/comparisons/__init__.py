@@ -1,1 +1,0 @@
-"""Comparisons of two models, or of a model and rows."""
