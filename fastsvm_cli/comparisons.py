@@ -166,6 +166,22 @@ def lower_bound(differing: int, rows: int, confidence: float) -> float:
     return 1 - upper_bound(rows - differing, rows, confidence)
 
 
+def interval_95(different: int, rows: int) -> "tuple[float, float]":
+    """Return the 95 % interval of the share `different` of `rows` (Wilson 1927)."""
+    if not rows:
+        return 0.0, 1.0
+    n, p, z = rows, different / rows, 1.96
+    middle, half = p + z * z / (2 * n), z * sqrt(p * (1 - p) / n + z * z / (4 * n * n))
+    # Exact 0 and 1 where none or all changed.
+    low = max(0.0, middle - half) / (1 + z * z / n) if different else 0.0
+    return low, (middle + half) / (1 + z * z / n) if different < rows else 1.0
+
+
+def upper_95(different: int, rows: int) -> float:
+    """Return the upper end of interval_95."""
+    return interval_95(different, rows)[1]
+
+
 def rms_interval_95(squares: float, fourths: float, count: int) -> "tuple[float, float]":
     """Return a root mean square's 95 % interval, from the mean square's normal one.
 

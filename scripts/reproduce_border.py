@@ -32,8 +32,7 @@ from libsvm_training import predicted, read_rows, svm_problem, svm_save_model, s
 
 from fastsvm_cli import _native
 from fastsvm_cli.methods.approx.expansion import TooLargeError, compile_maclaurin
-from fastsvm_cli.methods.border.borders import compile_border, compile_density_border
-from fastsvm_cli.methods.border.gradients import DensityFunction
+from fastsvm_cli.methods.border.borders import DensityFunction, compile_border, compile_density_border
 from fastsvm_cli.methods.feature_space import matrix
 from fastsvm_cli.methods.reduce.reduction import compile_reduced_set
 from fastsvm_cli.models import Precision, load_model

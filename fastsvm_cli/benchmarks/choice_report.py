@@ -11,10 +11,9 @@ from fastsvm_cli.benchmarks.bench_run import END_TO_END, SCORING
 from fastsvm_cli.benchmarks.chooser import Choice, Entrant
 from fastsvm_cli.benchmarks.conclusion import label_text, scale_command, undominated
 from fastsvm_cli.benchmarks.environment import short
-from fastsvm_cli.benchmarks.quality import interval_95
 from fastsvm_cli.benchmarks.report import class_record
 from fastsvm_cli.benchmarks.timing import MEASURABLE, Timings
-from fastsvm_cli.comparisons import CONFIDENCE
+from fastsvm_cli.comparisons import CONFIDENCE, interval_95
 from fastsvm_cli.console.terminal import printable
 from fastsvm_cli.text.numbers import digits, finite, percent
 

@@ -14,8 +14,7 @@ from rich.text import Text
 from fastsvm_cli._native import fingerprint
 from fastsvm_cli.benchmarks.bench_run import CLOCKS, END_TO_END, SCORING, Bench, Case
 from fastsvm_cli.benchmarks.conclusion import Conclusion, label_text, pareto, regression_cells, short, unbeaten
-from fastsvm_cli.benchmarks.quality import upper_95
-from fastsvm_cli.comparisons import ClassRows
+from fastsvm_cli.comparisons import ClassRows, upper_95
 from fastsvm_cli.console.terminal import printable
 from fastsvm_cli.errors import FastsvmError
 from fastsvm_cli.prediction import summary_values

@@ -4,8 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from fastsvm_cli.benchmarks.quality import interval_95
-from fastsvm_cli.comparisons import Changed, share_of_spread
+from fastsvm_cli.comparisons import Changed, interval_95, share_of_spread
 
 
 class Agreement:

@@ -7,8 +7,7 @@ import pytest
 
 import fastsvm_cli
 from fastsvm_cli.benchmarks import timing
-from fastsvm_cli.benchmarks.quality import interval_95, upper_95
-from fastsvm_cli.comparisons import Budget
+from fastsvm_cli.comparisons import Budget, interval_95, upper_95
 from fastsvm_cli.estimators.agreement import Agreement
 from support.fitting import fitted, rows
 

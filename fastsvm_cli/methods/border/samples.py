@@ -1,13 +1,13 @@
-"""Border samples of all pairs: rows, a pair's draws, and as many samples as requested or as a target needs."""
+"""Border samples of all pairs: rows, roots on lines between them, and as many samples as requested or needed."""
 
 from collections.abc import Sequence
+from typing import Protocol
 
 import numpy as np
 
 from fastsvm_cli import _native
 from fastsvm_cli._native import BorderFile, FoldedScaling, Header, Samples
 from fastsvm_cli.methods import Progress, part_of, silent
-from fastsvm_cli.methods.border.gradients import DecisionFunction, roots_between
 from fastsvm_cli.methods.feature_space import matrix, row_norms, squared_distances
 from fastsvm_cli.models import ExactModel, Model
 from fastsvm_cli.text.read_rows import select_rows
@@ -87,6 +87,56 @@ def looks_one_hot(chunk: _native.Chunk) -> bool:
     np.maximum.at(high, at, values[seen])
     absent = np.bincount(at, minlength=len(columns)) < chunk.rows
     return bool(len(columns) > 4 and np.mean((low == high) & absent) > 0.8)
+
+
+_ROOT_STEPS = 100
+
+
+class DecisionFunction(Protocol):
+    """Interface of a function with a gradient."""
+
+    def value_and_gradient(self, z: np.ndarray) -> "tuple[np.ndarray, np.ndarray]":
+        """Return f (m) and its gradient (m, d)."""
+
+
+def roots_between(
+    function: DecisionFunction, level: float, first: np.ndarray, second: np.ndarray, tolerance: float
+) -> "tuple[np.ndarray, np.ndarray, np.ndarray]":
+    """Find roots of f - level on lines between two rows, by safeguarded Newton steps.
+
+    first, second: (m, d), f > level and f < level; other pairs are skipped. Return (points (k, d), |f - level| <=
+    tolerance, gradients (k, d), pair indices (k)).
+    """
+    at_first, at_second = function.value_and_gradient(first)[0] - level, function.value_and_gradient(second)[0] - level
+    pair = np.flatnonzero((at_first > 0) & (at_second < 0))
+    start, along = first[pair], second[pair] - first[pair]
+    low, high = np.zeros(len(pair)), np.ones(len(pair))  # f - level > 0 at low, < 0 at high
+    t = at_first[pair] / (at_first[pair] - at_second[pair])  # root of the linear interpolation
+    before = np.full(len(pair), np.inf)
+    points, gradients, done = [], [], []
+    for _ in range(_ROOT_STEPS):
+        if not len(pair):
+            break
+        z = start + t[:, None] * along
+        f, gradient = function.value_and_gradient(z)
+        f -= level
+        rest = np.abs(f) <= tolerance
+        points.append(z[rest])
+        gradients.append(gradient[rest])
+        done.append(pair[rest])
+        going = ~rest & np.isfinite(f)
+        pair, start, along, low, high, t, before, f, gradient = (
+            each[going] for each in (pair, start, along, low, high, t, before, f, gradient)
+        )
+        low, high = np.where(f > 0, t, low), np.where(f < 0, t, high)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            newton = t - f / np.einsum("ij,ij->i", gradient, along)
+        # Newton's step inside the bracket if |f| has halved, else bisection.
+        t = np.where((newton > low) & (newton < high) & (np.abs(f) <= 0.5 * before), newton, 0.5 * (low + high))
+        before = np.abs(f)
+    if not points:
+        return first[:0], first[:0], np.zeros(0, int)
+    return np.concatenate(points), np.concatenate(gradients), np.concatenate(done)
 
 
 # A line's second end is the nearest of this many random rows on the other side.

@@ -5,7 +5,8 @@ import pytest
 import scipy.sparse
 
 from fastsvm_cli._native import Kernel
-from fastsvm_cli.methods.border.gradients import DensityFunction, MachineFunction, roots_between
+from fastsvm_cli.methods.border.borders import DensityFunction, MachineFunction
+from fastsvm_cli.methods.border.samples import roots_between
 from fastsvm_cli.models import parse_model
 from support import oracles
 from support.bordering import KERNELS, as_row, machine_of, numbers
@@ -33,7 +34,7 @@ def test_value_and_gradient_of_every_kernel_are_libsvms(name):
 
 
 def test_many_points_at_a_time_give_what_each_gives_alone(monkeypatch):
-    monkeypatch.setattr("fastsvm_cli.methods.border.gradients.BLOCK_CELLS", 70)
+    monkeypatch.setattr("fastsvm_cli.methods.border.borders.BLOCK_CELLS", 70)
     rng = np.random.default_rng(2)
     x, z, y = rng.standard_normal((30, 3)), rng.standard_normal((17, 3)), np.where(rng.random(30) < 0.5, 1.0, -1.0)
     for function in (
