@@ -1,4 +1,4 @@
-"""The interface of a compilation method, and a run of one; commands/compile_run.py is that of a command."""
+"""The interface of a compilation method, and a run of one; commands/compile.py has the commands."""
 
 from collections.abc import Generator
 from math import inf

@@ -3,7 +3,6 @@
 import json
 import subprocess
 import sys
-from importlib import import_module
 
 import click
 import pytest
@@ -78,7 +77,7 @@ def test_an_empty_file_is_an_error_where_it_is_to(fastsvm, tmp_path):
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_no_number_is_nan_and_none_but_a_limit_infinite(name):
-    options = import_module(f"fastsvm_cli.commands.{name}").command.params
+    options = cli.fastsvm.get_command(None, name).params
     numbers = [each for each in options if isinstance(each.type, (click.types.FloatParamType, Share))]
     for each in numbers:
         for word in ("nan", "inf") if each.name != "max_size" else ("nan",):

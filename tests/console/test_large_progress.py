@@ -122,12 +122,12 @@ def shown(screen):
 
 
 def test_rows_of_which_no_end_is_known_are_counted(monkeypatch, clock):
-    terminal = terminal_of(monkeypatch, 60)
+    screen = terminal_of(monkeypatch, 60)
     with terminal.Progress("predict", rows=True) as line:
         for seconds, rows in ((0.9, 9_000), (1.5, 15_000), (1.55, 15_500), (3723.0, 12_345_678_901)):
             clock[0] = 100.0 + seconds
             line.count(rows)
-    first, *others = shown(terminal)
+    first, *others = shown(screen)
     assert first == "predict 15,000 rows, 10 k rows/s, 0:00:01"
     assert others[-1] == "predict 12,345,678,901 rows, 3.32 M rows/s, 1:02:03"
     assert not any("15,500" in frame for frame in others)  # at most ten frames a second
@@ -135,14 +135,14 @@ def test_rows_of_which_no_end_is_known_are_counted(monkeypatch, clock):
 
 @pytest.mark.parametrize("columns", [50, 120])
 def test_rows_stand_beside_the_bar_of_a_file(monkeypatch, clock, columns):
-    terminal = terminal_of(monkeypatch, columns)
+    screen = terminal_of(monkeypatch, columns)
     with terminal.Progress("predict", rows=True) as line:
         for seconds, share, rows in ((1.5, 0.2, 1_500), (2.0, 0.5, 999_999), (2.5, 0.75, 12_345_678)):
             clock[0] = 100.0 + seconds
             line(share)
             clock[0] += 0.2
             line.count(rows)
-    frames = shown(terminal)
+    frames = shown(screen)
     assert all(len(frame) <= columns for frame in frames)
     assert frames[-1].startswith("predict ━") and " 75% " in frames[-1]
     assert frames[-1].endswith(" 12.3 M rows, 4.57 M/s")
@@ -150,11 +150,11 @@ def test_rows_stand_beside_the_bar_of_a_file(monkeypatch, clock, columns):
 
 
 def test_nothing_is_drawn_of_what_is_short_or_quiet(monkeypatch, clock):
-    terminal = terminal_of(monkeypatch, 80)
+    screen = terminal_of(monkeypatch, 80)
     with terminal.Progress("predict", rows=True) as line:
         line.count(5)
         line(1.0)
     with terminal.Progress("predict", quiet=True) as line:
         clock[0] += 100
         line.count(5)
-    assert terminal.getvalue() == ""
+    assert screen.getvalue() == ""
