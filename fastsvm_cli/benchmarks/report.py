@@ -45,7 +45,6 @@ COLUMNS = (
 _ALL: "tuple[Group, ...]" = (("Time", range(6)), ("Answers", (6, 7, 9, 13, 10, 11, 12)))
 _SUMMARY: Group = ("Time and answers", (1, 2, 4, 6, 8, 9, 0))
 _REGRESSION: Group = ("Time and answers", (1, 2, 4, 13, 10, 9, 0))
-_MOST_CLASSES = 12  # columns; --json has all
 _LEAST_NAME = 20  # columns of names before a table is split
 
 
@@ -91,30 +90,6 @@ def _answers(bench: Bench, case: Case) -> "tuple[str, ...]":
     return differ, upper, worst, score, largest, short(found.mean), proven, rms
 
 
-def class_columns(bench: Bench) -> "tuple[str, tuple[str, ...], list[Row]]":
-    """Return title, heads and rows of the table by class; empty if no label differs."""
-    found = [
-        (case, changed)
-        for case in bench.cases
-        if case.failed is None and case.quality is not None
-        for changed in [bench.changed(case)]
-        if changed is not None
-    ]
-    if not any(changed.different for _, changed in found):
-        return "", (), []
-    classes = found[0][1].classes
-    largest = [max(changed.classes[at].share for _, changed in found) for at in range(len(classes))]
-    shown = sorted(sorted(range(len(classes)), key=lambda at: -largest[at])[:_MOST_CLASSES])
-    some = f"; the {len(shown)} of {len(classes)} classes with the largest share" if len(shown) < len(classes) else ""
-    columns = [f"{label_text(classes[at])} ({classes[at].rows} rows)" for at in shown]
-    rows = [(case, (case.name, *(_class_cell(changed.classes[at]) for at in shown))) for case, changed in found]
-    return f"Labels that differ, by the class of the exact model{some}", ("model", *columns), rows
-
-
-def _class_cell(each: ClassRows) -> str:
-    return f"{each.different} ({100 * each.share:.3g} %)" if each.rows else ""
-
-
 def record(bench: Bench, case: Case) -> dict:
     """Return the JSON object of one model."""
     out: dict[str, object] = {
@@ -129,24 +104,21 @@ def record(bench: Bench, case: Case) -> dict:
         "failed": case.failed,
         "note": case.note,
     }
-    exact_size = os.path.getsize(bench.exact_file)
-    out["size_ratio"] = exact_size / case.size if case.size else None
     for clock, key in ((END_TO_END, "end_to_end"), (SCORING, "scoring")):
         timings, faster = case.timings(clock), bench.speed_up(case, clock)
         if timings is None:
             out[key] = None
             continue
-        reference = bench.reference(clock)
         rows = bench.rows if clock == END_TO_END else 1
         out[key] = {
             "unit": "seconds" if clock == END_TO_END else "seconds per row",
             "runs": timings.seconds,
-            **timings.statistics(),
+            "median": timings.median,
+            "spread": timings.spread,
             "interval_95": timings.interval_95,
             "rows_per_second": rows / timings.median if case.role != "start-up" else None,
             "speed_up": faster[0] if faster else None,
             "speed_up_error": faster[1] if faster else None,
-            "reference": reference.name if reference else None,
         }
     found = case.quality
     changed = bench.changed(case)
@@ -235,8 +207,6 @@ def shown(
 
     if everything:
         add(COLUMNS, rows, *_ALL)
-        title, class_heads, class_rows = class_columns(bench)
-        add(class_heads, class_rows, (title, range(len(class_heads) - 1)))
     else:
         own = [(case, cells if case.quality else (cells[0], "", *cells[2:])) for case, cells in rows]  # size once
         add(COLUMNS, own, _REGRESSION if bench.model.header.regression else _SUMMARY)

@@ -6,7 +6,7 @@ the others twice as often: successive halving (Karnin, Koren and Somekh 2013; Ja
 
 from collections.abc import Callable, Sequence
 from math import comb, inf, sqrt
-from statistics import mean, median, stdev
+from statistics import median
 from time import perf_counter, thread_time
 from typing import Protocol
 
@@ -57,17 +57,6 @@ class Timings:
             cut += 1
             outside += 2 * comb(n, cut) / 2**n
         return runs[cut], runs[n - 1 - cut]
-
-    def statistics(self) -> "dict[str, float]":
-        """Return the statistics of the seconds by name. deviation: standard deviation, 0 for one run."""
-        return {
-            "median": self.median,
-            "mean": mean(self.seconds),
-            "deviation": stdev(self.seconds) if len(self.seconds) > 1 else 0.0,
-            "spread": self.spread,
-            "least": min(self.seconds),
-            "most": max(self.seconds),
-        }
 
 
 def speed_up(reference: Timings, other: Timings) -> "tuple[float, float]":

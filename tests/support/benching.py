@@ -31,10 +31,6 @@ MACHINE = {
 }
 STATISTICS = {
     "median": np.median,
-    "mean": np.mean,
-    "least": np.min,
-    "most": np.max,
-    "deviation": lambda runs: np.std(runs, ddof=1) if len(runs) > 1 else 0.0,
     "spread": lambda runs: 1.4826 * median_abs_deviation(runs),
 }
 
