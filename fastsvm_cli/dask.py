@@ -85,29 +85,25 @@ def predict(
     return _ask(collection, "predict", _fast(model, exact, tolerance), unlabelled)
 
 
-def decision_function(
-    collection: Any, model: Any, *, exact: Any = None, tolerance: "float | None" = None, unlabelled: bool = False
-) -> Any:
+def decision_function(collection: Any, model: Any, *, exact: Any = None, unlabelled: bool = False) -> Any:
     """Compute the decision values of a Dask collection lazily, as `FastSVM.decision_function`.
 
     The parameters and errors are those of `predict`; a regression model also raises AttributeError. The result has the
     type that `predict` returns; a dataframe with several values a row gives a dataframe.
     """
-    return _ask(collection, "decision_function", _fast(model, exact, tolerance), unlabelled)
+    return _ask(collection, "decision_function", _fast(model, exact), unlabelled)
 
 
-def predict_proba(
-    collection: Any, model: Any, *, exact: Any = None, tolerance: "float | None" = None, unlabelled: bool = False
-) -> Any:
+def predict_proba(collection: Any, model: Any, *, exact: Any = None, unlabelled: bool = False) -> Any:
     """Compute the class probabilities of a Dask collection lazily, as `FastSVM.predict_proba`.
 
     The parameters and errors are those of `predict`; a model without probabilities also raises AttributeError. The
     result has the type that `predict` returns; a dataframe gives a dataframe with a column per class.
     """
-    return _ask(collection, "predict_proba", _fast(model, exact, tolerance), unlabelled)
+    return _ask(collection, "predict_proba", _fast(model, exact), unlabelled)
 
 
-def _fast(model: Any, exact: Any, tolerance: "float | None") -> FastSVM:
+def _fast(model: Any, exact: Any, tolerance: "float | None" = None) -> FastSVM:
     model = getattr(model, "compiled_", model)
     if not isinstance(model, (str, bytes, os.PathLike, Model, FastSVM)):
         model = compile(model, "exact")

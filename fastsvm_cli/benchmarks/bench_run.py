@@ -83,8 +83,7 @@ class Answers:
             stored += chunk.rows * model.pairs
             self._values.append(np.array(decisions.value) if stored <= STORED_VALUES else None)
             self.labels.append(np.array(predictions.label))
-            if chunk.leading_count == 1:  # others are support vectors, without a label
-                self.score.add(chunk, predictions)
+            self.score.add(chunk, predictions)
 
     @property
     def every_label(self) -> np.ndarray:
@@ -147,8 +146,7 @@ def quality(model: Model, exact: Answers, chunks: "list[_native.Chunk] | None" =
                 out.fourths += float((squares * squares).sum())
         if radii:
             out.proven += chunk.rows - len(_native.undecided_rows(mine.task(), decisions))
-        if chunk.leading_count == 1:
-            out.score.add(chunk, predictions)
+        out.score.add(chunk, predictions)
     out.changed = exact.changed(np.concatenate(differ)) if differ else None
     out.mean = total / count if count else 0.0
     if not isfinite(out.largest) or not comparable:

@@ -430,7 +430,7 @@ class FastSVM(Persistent, FittedEstimator):
         Returns
         -------
         agreement : Agreement
-            Numbers of rows, and of rows whose answers differ; its method `plot` draws the differences.
+            Numbers of rows, and of rows whose answers differ.
         """
         from fastsvm_cli.estimators.agreement import agreement
 

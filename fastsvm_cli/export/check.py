@@ -114,7 +114,7 @@ def _check_rows(chunk: "_native.Chunk") -> None:
         raise RowError(int(_rows(chunk)[at]), why)
 
 
-def c_answers(program: "Program", longest_row: int, compiler: str, flags: "tuple[str, ...]" = ("-O2",)) -> Answers:
+def c_answers(program: "Program", longest_row: int, compiler: str) -> Answers:
     """Return a function that answers rows by the C, compiled and run here."""
     import subprocess
     from tempfile import TemporaryDirectory
@@ -130,7 +130,7 @@ def c_answers(program: "Program", longest_row: int, compiler: str, flags: "tuple
                     file.write(text)
             with open(f"{folder}/rows", "wb") as rows:
                 rows.write(_native.format_rows(chunk))
-            words = [compiler, "-std=c99", *flags, "-o", "main", "model.c", "main.c", "-lm"]
+            words = [compiler, "-std=c99", "-O2", "-o", "main", "model.c", "main.c", "-lm"]
             for command in (words, ["./main", "rows"]):
                 done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
                 if done.returncode:

@@ -19,6 +19,7 @@ from fastsvm_cli.models import ExactModel
 
 # A mean is far if its squared norm is this many times the rows' mean square distance from it.
 _FAR = 1000
+_MOVED_CELLS = 1 << 26  # limit of rows times features that are moved, and dense then
 PART_EVALUATIONS, LEAST_PART = 1 << 28, 256  # kernel evaluations between calls of on_progress; rows
 BLOCK_CELLS, BLOCK_ROWS = 1 << 16, 64  # cells of a block in the cache; least rows worth a call
 
@@ -75,10 +76,10 @@ def far_mean(x: Matrix) -> "np.ndarray | None":
     return mean if far and np.all(np.isfinite(mean)) else None
 
 
-def near_origin(x: scipy.sparse.csr_matrix, cells: int = 1 << 26) -> Matrix:
-    """Return x minus its mean row, dense, if that is far and x has at most `cells` cells; else x."""
+def near_origin(x: scipy.sparse.csr_matrix) -> Matrix:
+    """Return x minus its mean row, dense, if that is far and x is not too large; else x."""
     # With half of the entries 0, the mean is not far.
-    if x.shape[0] * x.shape[1] > cells or x.nnz < 0.5 * x.shape[0] * x.shape[1]:
+    if x.shape[0] * x.shape[1] > _MOVED_CELLS or x.nnz < 0.5 * x.shape[0] * x.shape[1]:
         return x
     dense = x.toarray()
     mean = far_mean(dense)

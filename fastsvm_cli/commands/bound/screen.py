@@ -14,7 +14,8 @@ import fastsvm_cli.methods.approx as approx
 from fastsvm_cli.comparisons import DEFAULT_BUDGET
 from fastsvm_cli.console.terminal import show
 from fastsvm_cli.methods import methods, refused_by_all
-from fastsvm_cli.methods.approx.grade import FEW_TIMES, Trial, grade
+from fastsvm_cli.methods.approx.grade import Trial, grade
+from fastsvm_cli.methods.method import FEW_TIMES
 
 if TYPE_CHECKING:
     from fastsvm_cli import _native

@@ -19,7 +19,7 @@ from fastsvm_cli.methods.approx.expansion import (
     own_degree,
     reason_against,
 )
-from fastsvm_cli.methods.method import FEW_TIMES as FEW_TIMES
+from fastsvm_cli.methods.method import FEW_TIMES
 from fastsvm_cli.models import ExactModel, center_point
 
 # Limits of a trial: products to compile, bytes, and products of the exact model on the rows.

@@ -117,10 +117,10 @@ def irprop(residual: Residual, start: np.ndarray, iterations: int = _ITERATIONS)
     return best, True
 
 
-def fixed_point(residual: Residual, start: np.ndarray, iterations: int = _REST_ITERATIONS) -> "tuple[np.ndarray, bool]":
+def fixed_point(residual: Residual, start: np.ndarray) -> "tuple[np.ndarray, bool]":
     """Return (z by eq. (6), whether it converged to E < 0). It diverges where weights nearly cancel."""
     z = start.copy()
-    for _ in range(iterations):
+    for _ in range(_REST_ITERATIONS):
         following = residual.at(z)[2]
         if not np.all(np.isfinite(following)):
             return z, False
@@ -456,12 +456,7 @@ def _solve(k: np.ndarray, b: np.ndarray) -> np.ndarray:
     return np.linalg.lstsq(k, b, rcond=None)[0]
 
 
-def finish(
-    problem: Problem,
-    z: "list[np.ndarray]",
-    on_step: Progress = silent,
-    iterations: int = FINISH_ITERATIONS,
-) -> "list[np.ndarray]":
+def finish(problem: Problem, z: "list[np.ndarray]", on_step: Progress = silent) -> "list[np.ndarray]":
     """Return the vectors after L-BFGS on all, with optimal coefficients at every step."""
     from scipy.optimize import minimize
 
@@ -484,6 +479,6 @@ def finish(
         np.concatenate([each.ravel() for each in z]) / length,
         jac=True,
         method="L-BFGS-B",
-        options={"maxiter": iterations, "maxcor": 20, "ftol": 1e-7, "gtol": 1e-12},
+        options={"maxiter": FINISH_ITERATIONS, "maxcor": 20, "ftol": 1e-7, "gtol": 1e-12},
     )
     return split(done.x)
