@@ -20,14 +20,13 @@ from fastsvm_cli.comparisons import Budget, Changed, answers, bound, changed_lab
 from fastsvm_cli.errors import FastsvmError, FileError
 from fastsvm_cli.methods import methods, refused_by_all
 from fastsvm_cli.methods.approx.grade import gamma_ratio
-from fastsvm_cli.methods.method import Attempt, Search, Setting, compile_source
+from fastsvm_cli.methods.method import Attempt, Search, Setting, SourceModel, compile_source
 from fastsvm_cli.methods.parallel import threads_here
 from fastsvm_cli.models import LABELS, ExactModel, Model, Precision
 from fastsvm_cli.prediction import Fallback, Predictor, predict
 from fastsvm_cli.text.read_rows import read_chunks, smaller_chunks
 
 if TYPE_CHECKING:
-    from fastsvm_cli.methods.method import SourceModel
     from fastsvm_cli.text.scaling import Scaling
 
 # A search takes at most so many times the exact model's time for a million rows.

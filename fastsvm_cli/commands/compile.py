@@ -9,13 +9,12 @@ import click
 from fastsvm_cli.console.options import FileCommand
 from fastsvm_cli.errors import display
 from fastsvm_cli.methods import find
-from fastsvm_cli.methods.method import Run, read_source
+from fastsvm_cli.methods.method import Method, MethodOptions, Run, read_source
 
 if TYPE_CHECKING:
     from fastsvm_cli._native import Chunk
     from fastsvm_cli.comparisons import Comparison
     from fastsvm_cli.methods.folded_scaling import ScalingToFold
-    from fastsvm_cli.methods.method import Method, MethodOptions
     from fastsvm_cli.methods.reduce.target import Sample
     from fastsvm_cli.models import ExactModel
 

@@ -3,7 +3,7 @@
 import os
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from textwrap import fill
 from time import monotonic
 from typing import TYPE_CHECKING, Any, TextIO, cast
@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING, Any, TextIO, cast
 from fastsvm_cli import system
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from rich.console import Console, RenderableType
     from rich.progress import Progress as Bar
 

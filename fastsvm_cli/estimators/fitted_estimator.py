@@ -8,17 +8,14 @@ from collections.abc import Callable
 from copy import copy, deepcopy
 from functools import cache, update_wrapper
 from types import MethodType
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
 from fastsvm_cli._native import fingerprint as fingerprint_of
 from fastsvm_cli.errors import FastsvmError, ModelFormatError
-from fastsvm_cli.models import parse_model
+from fastsvm_cli.models import Model, parse_model
 from fastsvm_cli.text.read_rows import read_bytes
-
-if TYPE_CHECKING:
-    from fastsvm_cli.models import Model
 
 CERTIFIED = 'those of compile(model, method="approx", certify=True) and method="reduce"'
 BEYOND_VOTES = "labels follow decision values then, of whose signs alone something is proven"

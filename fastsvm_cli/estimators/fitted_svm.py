@@ -15,7 +15,7 @@ from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.estimators.fitted_estimator import not_fitted
 from fastsvm_cli.estimators.sklearn_numbers import KERNELS, SVM_TYPES, Calibration, read_calibrators
 from fastsvm_cli.methods.folded_scaling import fold_exact
-from fastsvm_cli.models import ExactModel
+from fastsvm_cli.models import ExactModel, parse_libsvm, parse_model
 from fastsvm_cli.text.scaling import Affine
 
 EXPECTED = "a fitted SVC, NuSVC, SVR, NuSVR or OneClassSVM"
@@ -261,7 +261,6 @@ def _read_libsvm(model: Any) -> Fitted:
 
     from libsvm.svmutil import svm_save_model
 
-    from fastsvm_cli.models import parse_libsvm
     from fastsvm_cli.text.read_rows import read_bytes
 
     with tempfile.TemporaryDirectory() as folder:
@@ -337,8 +336,6 @@ def to_libsvm(estimator: Any, path: "str | bytes | os.PathLike[str] | None" = No
 
 def readable_text(model: ExactModel) -> bytes:
     """Return the content of a model's file, which the parser must take."""
-    from fastsvm_cli.models import parse_model
-
     text = model.to_text()
     parse_model(text, model.path, warn=False)
     return text
@@ -346,8 +343,6 @@ def readable_text(model: ExactModel) -> bytes:
 
 def require_readable(model: ExactModel) -> None:
     """Require a header that the parser takes; the vectors were checked when they were made."""
-    from fastsvm_cli.models import parse_model
-
     nr_sv = model.header.nr_sv
     header = model.header.changed(total_sv=0, nr_sv=None if nr_sv is None else [0] * len(nr_sv))
     parse_model(header.lines().encode() + b"SV\n", model.path)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fastsvm_cli._native import Header
 from fastsvm_cli._native import fingerprint as fingerprint_of
 from fastsvm_cli.errors import ModelFormatError, RowError
 from fastsvm_cli.estimators.fitted_estimator import (
@@ -38,7 +39,6 @@ from fastsvm_cli.prediction import Answer, Fallback, Predictor
 
 if TYPE_CHECKING:
     from fastsvm_cli import _native
-    from fastsvm_cli._native import Header
     from fastsvm_cli.estimators.agreement import Agreement
 
 

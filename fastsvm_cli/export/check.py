@@ -8,12 +8,11 @@ import numpy as np
 from fastsvm_cli import _native
 from fastsvm_cli.errors import FileError, RowError
 from fastsvm_cli.export.rounding import tolerance
-from fastsvm_cli.models import Precision
+from fastsvm_cli.models import Model, Precision
 
 if TYPE_CHECKING:
     from fastsvm_cli.export.c import Program
     from fastsvm_cli.export.description import Description
-    from fastsvm_cli.models import Model
 
 #: From unscaled rows to labels (regression: values), (rows), and decision values, (rows, pairs).
 Answers = Callable[["_native.Chunk"], "tuple[np.ndarray, np.ndarray]"]

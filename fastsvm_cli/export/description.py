@@ -5,18 +5,14 @@ subtracted from a body's sums, except for a border.
 """
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from fastsvm_cli import _native
-from fastsvm_cli._native import Kernel
+from fastsvm_cli._native import Header, Kernel
 from fastsvm_cli.errors import ModelFormatError
-from fastsvm_cli.models import Precision
-
-if TYPE_CHECKING:
-    from fastsvm_cli._native import Header
-    from fastsvm_cli.models import ExactModel, Model
+from fastsvm_cli.models import ExactModel, Model, Precision
 
 #: Limit of numbers in tables, to avoid files of gigabytes.
 MOST_NUMBERS = 1 << 28

@@ -19,11 +19,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fastsvm_cli.errors import ModelFormatError
-from fastsvm_cli.export.description import VANISHES, KernelSums, Polynomials, orderings, pair_coefficients
+from fastsvm_cli.export.description import (
+    VANISHES,
+    Description,
+    Expansion,
+    KernelSums,
+    Polynomials,
+    Samples,
+    orderings,
+    pair_coefficients,
+)
 
 if TYPE_CHECKING:
     from fastsvm_cli import _native
-    from fastsvm_cli.export.description import Description, Expansion, Samples
 
 #: Error of an exponential, in units of the precision.
 EXP = 16

@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 import fastsvm_cli.methods.approx as approx
-from fastsvm_cli.comparisons import DEFAULT_BUDGET
+from fastsvm_cli.comparisons import DEFAULT_BUDGET, Comparison
 from fastsvm_cli.console.terminal import show
 from fastsvm_cli.methods import methods, refused_by_all
 from fastsvm_cli.methods.approx.grade import Trial, grade
@@ -19,7 +19,6 @@ from fastsvm_cli.methods.method import FEW_TIMES
 
 if TYPE_CHECKING:
     from fastsvm_cli import _native
-    from fastsvm_cli.comparisons import Comparison
     from fastsvm_cli.models import ExactModel, Model
 
 _CENTERS = {"origin": "origin", "mean": "mean", "own": "own centers"}
