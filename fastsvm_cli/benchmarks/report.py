@@ -191,25 +191,20 @@ def shown(
     """Return the tables and sentences about a benchmark, for rich; `everything`: all columns, and `hidden` cases."""
     front, rows, beyond = unbeaten(bench), case_rows(bench), set() if everything else set(hidden(bench, picked))
     out: list[RenderableType] = []
-
-    def add(columns: "Sequence[str]", rows: "list[Row]", *groups: Group) -> None:
-        styled = [
-            TableRow(
-                cells[0],
-                cells[1:],
-                "bold green" if case is picked else "bold" if everything and case in front else "",
-            )
-            for case, cells in rows
-            if case not in beyond
-        ]
-        for each in tables(columns, styled, groups, width, ascii_only=ascii_only):
-            out.extend([each] if isinstance(each, Text) else [each, ""])
-
     if everything:
-        add(COLUMNS, rows, *_ALL)
+        groups = _ALL
     else:
-        own = [(case, cells if case.quality else (cells[0], "", *cells[2:])) for case, cells in rows]  # size once
-        add(COLUMNS, own, _REGRESSION if bench.model.header.regression else _SUMMARY)
+        rows = [(case, cells if case.quality else (cells[0], "", *cells[2:])) for case, cells in rows]  # size once
+        groups = (_REGRESSION if bench.model.header.regression else _SUMMARY,)
+    styled = [
+        TableRow(
+            cells[0], cells[1:], "bold green" if case is picked else "bold" if everything and case in front else ""
+        )
+        for case, cells in rows
+        if case not in beyond
+    ]
+    for each in tables(styled, groups, width, ascii_only=ascii_only):
+        out.extend([each] if isinstance(each, Text) else [each, ""])
     failed = [case for case in bench.cases if case.failed is not None and case not in beyond]
     if failed:
         reasons = [Text(f"  {printable(_reason(case.name, case.failed or ''))}") for case in failed]
@@ -226,36 +221,31 @@ class TableRow(NamedTuple):
 
 
 def tables(
-    heads: "Sequence[str]",
-    rows: "Sequence[TableRow]",
-    groups: "Sequence[Group]",
-    width: int,
-    *,
-    ascii_only: bool = False,
+    rows: "Sequence[TableRow]", groups: "Sequence[Group]", width: int, *, ascii_only: bool = False
 ) -> "list[Text | Table]":
-    """Return titled tables, one per group, without empty rows and columns, or several if wider than `width`.
+    """Return titled tables of COLUMNS, one per group, without empty rows and columns, or several if wider than `width`.
 
-    heads: on several lines where that saves a table. groups: titles, and numbers of cells.
+    Heads are on several lines where that saves a table. groups: titles, and numbers of cells.
     """
     if not rows:
         return []
     rows = [row._replace(name=printable(row.name), cells=[printable(cell) for cell in row.cells]) for row in rows]
-    cells = [max(cell_len(row.cells[at]) for row in rows) for at in range(len(heads) - 1)]
+    cells = [max(cell_len(row.cells[at]) for row in rows) for at in range(len(COLUMNS) - 1)]
     width_left = width - 2 - min(_LEAST_NAME, max(cell_len(row.name) for row in rows))
     broken = [
         "\n".join(wrap(head, max(least, *map(len, head.split())), break_long_words=False, break_on_hyphens=False))
-        for head, least in zip(heads[1:], cells)
+        for head, least in zip(COLUMNS[1:], cells)
     ]
     out: list[Text | Table] = []
     for title, columns in groups:
         choices = [
             (_parts([at for at in columns if cells[at]], cells, names, width_left), names)
-            for names in (heads[1:], broken)
+            for names in (COLUMNS[1:], broken)
         ]
         parts, names = min(choices, key=lambda choice: len(choice[0]))
         for at, part in enumerate(parts):
-            words = Text(printable(title) + ", continued" * (at > 0), "italic")
-            out += [words, _table(part, [heads[0], *names], rows, ascii_only)]
+            words = Text(title + ", continued" * (at > 0), "italic")
+            out += [words, _table(part, [COLUMNS[0], *names], rows, ascii_only)]
     return out
 
 
