@@ -1,11 +1,11 @@
 """The smallest reduced set that keeps to a target, decided on rows that its placement has not seen.
 
 Some rows choose a size, others test it. Test 0 takes sizes from large to small, up to the first that fails ("fixed
-sequence", statement (2) of comparisons/budget.py), with confidence 1 - delta_0. If its first one fails, tests 1, 2,
-... take larger ones, up to one that passes, with 1 - delta_i: delta_0 = 0.8 delta, delta_i = 0.2 delta / 2^i. A test
-takes a set whose share among rows drawn like these is above the target with probability at most delta_i, and all
-delta_i add up to delta: at most the share `target` of such rows gets another label, with confidence 1 - delta. The set
-of all vectors needs no test. A class rules a set out as in `bench`, with no confidence of its own.
+sequence", statement (2) of comparisons.py), with confidence 1 - delta_0. If its first one fails, tests 1, 2, ... take
+larger ones, up to one that passes, with 1 - delta_i: delta_0 = 0.8 delta, delta_i = 0.2 delta / 2^i. A test takes a set
+whose share among rows drawn like these is above the target with probability at most delta_i, and all delta_i add up to
+delta: at most the share `target` of such rows gets another label, with confidence 1 - delta. The set of all vectors
+needs no test. A class rules a set out as in `bench`, with no confidence of its own.
 
 Rows that are support vectors were trained on: each part is measured on a model without its own, reduced as far. For new
 rows, that is an estimate: other coefficients remember them. Without rows, a quarter of the support vectors is left out,

@@ -1,4 +1,4 @@
-// Cascades: cheap stages, calibrated on rows, before the exact model (comparisons/budget.py). Format: FORMAT.md.
+// Cascades: cheap stages, calibrated on rows, before the exact model (comparisons.py). Format: FORMAT.md.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -25,7 +25,7 @@ struct CascadeStage {
 };
 
 // Cheap stages that give most rows a label; the exact model answers the others. Labels are calibrated (a statistical
-// bound, see comparisons/budget.py), not proven: single precision, no radii.
+// bound, see comparisons.py), not proven: single precision, no radii.
 class Cascade {
 public:
     // chosen: the stages' vectors, of an RBF model. center: (features). longest: rows with a larger squared norm,
