@@ -6,6 +6,10 @@ import sys
 
 import pytest
 
+# One thread each for libsvm's OpenMP, whose sums depend on the number of threads, and numpy's matrix library. They read
+# this when they are loaded. Threads without a core of their own are very slow. The core's threads are not limited.
+os.environ |= {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+
 from support import counted, forked, profiles
 from support.building import require
 from support.paths import ROOT, TESTS
@@ -19,7 +23,7 @@ from fastsvm_cli import _native  # noqa: E402
 
 def pytest_addoption(parser):
     parser.addoption("--full", action="store_true", help="the tests marked full too, and every example")
-    share = "share of the examples of --full that differ in every run (CI: 0.4)"
+    share = "share of the examples of --full (CI: 0.25)"
     parser.addoption("--examples", type=float, default=1.0, metavar="SHARE", help=share)
     parser.addoption("--rewrite-screens", action="store_true", help="store what tests print now in tests/screens")
 
@@ -49,8 +53,7 @@ def pytest_collection_modifyitems(config, items):
 
 
 #: Environment variables that Dask sets in a process that has started workers, and `bench` in its own.
-SET_BY_TESTS = {"MKL_NUM_THREADS", "OMP_NUM_THREADS", "OMP_WAIT_POLICY", "OPENBLAS_NUM_THREADS", "PYTHONHASHSEED"}
-SET_BY_TESTS -= set(os.environ)
+SET_BY_TESTS = {"MKL_NUM_THREADS", "OMP_WAIT_POLICY", "PYTHONHASHSEED"} - set(os.environ)
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -64,17 +67,6 @@ def pytest_runtest_setup():
 def no_clock_of_cascades():
     """Cascades are chosen by counts of operations."""
     counted.count_operations()
-
-
-@pytest.fixture(scope="session", autouse=True)
-def one_thread_of_libraries():
-    """One thread each for libsvm's OpenMP, whose sums depend on the number of threads, and numpy's matrix library:
-    threads without a core of their own are very slow. Commands are not limited."""
-    import libsvm.svmutil  # noqa: F401  # loads all of them
-    from threadpoolctl import threadpool_limits
-
-    with threadpool_limits(1):
-        yield
 
 
 @pytest.fixture

@@ -1,15 +1,7 @@
 import pytest
-from threadpoolctl import threadpool_limits
 
-from support.benching import ONE_THREAD, ROWS, first_rows, train
+from support.benching import ROWS, first_rows, train
 from support.compiling import compile_all, linked
-
-
-@pytest.fixture(scope="module", autouse=True)
-def one_thread():
-    """libsvm's threads busy-wait: on a busy machine training takes a hundred times as long."""
-    with threadpool_limits(1):
-        yield
 
 
 @pytest.fixture(autouse=True)
@@ -56,9 +48,9 @@ def directory(compiled, tmp_path):
 def bench(fastsvm):
     """bench("--json rows model", more words): one run per case."""
 
-    def bench(words, *more, env=None, **how):
+    def bench(words, *more, **how):
         words = [*words.split(), *more]
         runs = () if "--runs" in words or "--try" in words else ("--runs", 1)
-        return fastsvm("bench", *runs, *words, env={**ONE_THREAD, **(env or {})}, **how)
+        return fastsvm("bench", *runs, *words, **how)
 
     return bench

@@ -6,7 +6,7 @@ import shlex
 import numpy as np
 import pytest
 
-from support.benching import ONE_THREAD, by_name, first_rows
+from support.benching import by_name, first_rows
 from support.training import train_on
 from zoo.traits import specimen
 
@@ -26,7 +26,7 @@ def test_try_keeps_a_model_inside_the_budget_and_its_commands_work(fastsvm, benc
         (tmp_path / "fast model").unlink()
     for command in commands:  # by the same clock of cascades
         program, *arguments = shlex.split(command)
-        fastsvm(*(["predict"] if program == "fastsvm-predict" else []), *arguments, env=ONE_THREAD)
+        fastsvm(*(["predict"] if program == "fastsvm-predict" else []), *arguments)
     assert (tmp_path / "fast model").read_bytes() == stored
     labels = (tmp_path / "out").read_text().split()
     assert 100 * sum(a != b for a, b in zip(exact, labels, strict=True)) / 3000 <= 10

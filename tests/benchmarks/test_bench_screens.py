@@ -13,7 +13,7 @@ from fastsvm_cli.benchmarks.environment import run_process
 from fastsvm_cli.benchmarks.report import COLUMNS, hidden, shown
 from fastsvm_cli.benchmarks.timing import Timed, seconds_left
 from fastsvm_cli.comparisons import Budget
-from support.benching import MACHINE, ONE_THREAD, first_rows, printed, train
+from support.benching import MACHINE, first_rows, printed, train
 from support.paths import FASTSVM, GOLDEN
 from support.processes import on_a_terminal
 
@@ -165,7 +165,7 @@ def test_the_screen_of_try(bench, linear):
 def test_try_on_a_terminal(linear, columns, locale):
     files = [str(linear / "rows"), str(linear / "m")]
     words = [FASTSVM, "bench", "-q", "--try", "--budget", "50%", *files]  # a slow machine would draw a bar
-    code, displayed = on_a_terminal(words, columns, env={**ONE_THREAD, "LC_ALL": locale})
+    code, displayed = on_a_terminal(words, columns, env={"LC_ALL": locale})
     text = displayed.decode("ascii" if locale == "C" else "utf-8")  # locale C: ASCII only
     assert code == 0, text
     plain = re.sub(r"\x1b\[[\d;?]*[A-Za-z]", "", text).replace("\r", "\n")

@@ -298,7 +298,7 @@ def test_while_others_work_for_it(directory, words, number, works):
         cwd=directory,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        env={**os.environ, "TMPDIR": str(scratch), "OMP_NUM_THREADS": "1"},
+        env={**os.environ, "TMPDIR": str(scratch)},
         start_new_session=True,
         preexec_fn=default_signals,
     )

@@ -22,14 +22,14 @@ def many_classes(classes, per_class, probability=False):
 @pytest.mark.parametrize(
     "classes, per_class, row, rows, options",
     [
-        (300, 2, "1 1:0.5 2:-0.25\n", 2_000, ""),
-        (26, 2, "1\n", 100_000, ""),
-        (26, 2, "\n", 80_000, "--unlabelled"),
+        (300, 2, "1 1:0.5 2:-0.25\n", 600, ""),
+        (26, 2, "1\n", 60_000, ""),
+        (26, 2, "\n", 60_000, "--unlabelled"),
         (26, 400, "1 1:0.5 2:-0.25\n", 2_000, ""),
         (400, 1, "1 1:1e9\n", 300, ""),  # too long for any bound of rounding: the reference sum
         (100, 2, "1 1:0.5\n", 3_000, "--values"),
         (100, 2, "1 1:0.5\n", 600, "-b 1"),
-        (110, 1, "1 1:0.5\n", 3_000, "approx --certify"),
+        (70, 1, "1 1:0.5\n", 6_000, "approx --certify"),
         (110, 1, "1 1:0.5\n", 3_000, "order --method triangle"),
     ],
 )

@@ -16,7 +16,6 @@ from support.paths import DATA
 from support.processes import PATIENCE, default_signals, wait_until
 from support.training import train_on
 
-ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 ROWS = 120
 #: Instead of this machine: builds of svm-predict differ in speed.
 MACHINE = {
@@ -98,7 +97,7 @@ def printed(shown, width, **how):
 
 def interrupted_when(ready, words, cwd, **environment):
     """Both streams of a process that gets Ctrl-C once `ready()`."""
-    env = {**os.environ, **ONE_THREAD, **environment}
+    env = {**os.environ, **environment}
     streams = dict.fromkeys(("stdout", "stderr"), subprocess.PIPE)
     how = {"cwd": cwd, "env": env, "text": True, "start_new_session": True, "preexec_fn": default_signals}
     process = subprocess.Popen(words, **streams, **how)

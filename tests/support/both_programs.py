@@ -1,6 +1,5 @@
 """svm-predict and fastsvm on the same files, which may be damaged."""
 
-import os
 import re
 import subprocess
 import sys
@@ -82,7 +81,6 @@ def theirs_337(folder, jobs):
     subprocess.run(
         [*LIMITED, sys.executable, "-c", _EACH_BY_ITSELF, str(folder), probabilities],
         cwd=Path(__file__).parents[1],
-        env={**os.environ, "OMP_NUM_THREADS": "1"},
         capture_output=True,
         timeout=PATIENCE,
         check=True,

@@ -18,52 +18,19 @@ NUL = "a NUL byte found, expected text"
 SKIPPED = "; --on-bad-row skip leaves such lines out"
 
 
-def no_label(word):
-    return f"'{word}' found, expected a label"
-
-
-def no_pair(word):
-    return f"'{word}' found, expected index:value"
-
-
-def no_number(word):
-    return f"'{word}' found, expected a number"
-
-
-def not_finite(word):
-    return f"'{word}' found, expected a finite number"
-
-
-def not_whole(word):
-    return f"'{word}' found, expected a whole number"
-
-
-def no_coefficient(word):
-    return f"'{word}' found, expected a coefficient"
-
-
-def too_large(word):
-    return f"'{word}' found, too large for a double"
-
-
-def too_small(word):
-    return f"'{word}' found, too small for a double"
-
-
-def too_far(word):
-    return f"'{word}' found, expected an index of at most 2147483647"
-
-
-def falling(index, before):
-    return f"index {index} found after index {before}, expected increasing indices"
-
-
-def several_labels(word):
-    return f"a multi-label line ('{word}') found, expected one label"
-
-
-def values_of_key(found, key, expected):
-    return f"{found} values of '{key}' found, expected {expected}"
+# Functions of the words in the braces.
+no_label = "'{}' found, expected a label".format
+no_pair = "'{}' found, expected index:value".format
+no_number = "'{}' found, expected a number".format
+not_finite = "'{}' found, expected a finite number".format
+not_whole = "'{}' found, expected a whole number".format
+no_coefficient = "'{}' found, expected a coefficient".format
+too_large = "'{}' found, too large for a double".format
+too_small = "'{}' found, too small for a double".format
+too_far = "'{}' found, expected an index of at most 2147483647".format
+falling = "index {} found after index {}, expected increasing indices".format
+several_labels = "a multi-label line ('{}') found, expected one label".format
+values_of_key = "{} values of '{}' found, expected {}".format
 
 
 def sentences(section):

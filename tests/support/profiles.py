@@ -11,7 +11,7 @@ _full, _share = False, 1.0
 
 
 def try_all(share: float) -> None:
-    """For --full; before tests are imported. share: of the examples that differ in every run."""
+    """For --full; before tests are imported. share: of the examples of `calm` and `tries`."""
     global _full, _share
     _full, _share = True, share
 
@@ -20,10 +20,14 @@ def _examples(count, **more):
     return settings(max_examples=count if _full else min(count, FEW), deadline=None, **more)
 
 
+def _shared(count):
+    return min(count, max(FEW, round(_share * count)))
+
+
 def calm(examples=100):
     """Other examples in every run."""
     return _examples(
-        min(examples, max(FEW, round(_share * examples))),
+        _shared(examples),
         suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow, HealthCheck.filter_too_much],
     )
 
@@ -35,4 +39,4 @@ def seeded(examples=150):
 
 def tries(count):
     """Number of cases for a test that draws them itself."""
-    return count if _full else max(1, count // 10)
+    return _shared(count) if _full else max(1, count // 10)

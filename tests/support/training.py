@@ -1,14 +1,12 @@
-"""Training by LIBSVM on one thread: on a busy machine its threads wait for each other."""
+"""Models that LIBSVM trains."""
 
 from libsvm.svmutil import svm_read_problem, svm_save_model, svm_train
-from threadpoolctl import threadpool_limits
 
 from support.paths import DATA
 
 
 def train(path, rows, labels, options):
-    with threadpool_limits(1, user_api="openmp"):
-        svm_save_model(str(path), svm_train(labels, rows, f"-q {options}"))
+    svm_save_model(str(path), svm_train(labels, rows, f"-q {options}"))
     return path
 
 

@@ -7,7 +7,7 @@ import ctypes
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import cached_property, lru_cache, partial
 from pathlib import Path
 
 import numpy as np
@@ -39,10 +39,17 @@ class Question:
     def proven(self) -> bool:
         return self.proves or self.exact is not None
 
-    @property
+    @cached_property
     def rows(self) -> Path:
         path = self.folder / f"{self.specimen.name}-rows.txt"
         path.write_bytes(self.specimen.data)
+        return path
+
+    @cached_property
+    def csv(self) -> Path:
+        """Delimited numbers."""
+        path = self.folder / f"{self.specimen.name}.csv"
+        path.write_text("".join(",".join(map(repr, row)) + "\n" for row in self.specimen.dense().tolist()))
         return path
 
     @property
@@ -108,12 +115,9 @@ TEXTS |= INSTRUCTION_SETS
 
 @text
 def dense_text(question, probability):
-    """Delimited numbers."""
     if not question.specimen.fits_array:
         return None
-    path = question.folder / f"{question.specimen.name}.csv"
-    path.write_text("".join(",".join(map(repr, row)) + "\n" for row in question.specimen.dense().tolist()))
-    return predict_file(question, probability, path=path, dense=True, unlabelled=True)
+    return predict_file(question, probability, path=question.csv, dense=True, unlabelled=True)
 
 
 # ---- text, at greater cost

@@ -1,6 +1,7 @@
 """Specimen: a LIBSVM model and rows, as numbers and as text."""
 
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -43,12 +44,16 @@ class Specimen:
         indices = self.machine.features
         return range(0 if indices and indices[0] == 0 else 1, (indices[-1] if indices else 0) + 1)
 
-    def dense(self, dtype=np.float64) -> np.ndarray:
+    def dense(self) -> np.ndarray:
         """(rows, columns); entries of other features are left out."""
-        columns = self.columns
-        return np.array([[row.get(j, 0.0) for j in columns] for row in self.rows], dtype).reshape(-1, len(columns))
+        return self._dense.copy()
 
-    @property
+    @cached_property
+    def _dense(self) -> np.ndarray:
+        columns = self.columns
+        return np.array([[row.get(j, 0.0) for j in columns] for row in self.rows], float).reshape(-1, len(columns))
+
+    @cached_property
     def fits_array(self) -> bool:
         """Whether an array of the model's columns holds all entries, in little memory."""
         columns = self.columns

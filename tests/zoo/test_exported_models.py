@@ -8,7 +8,6 @@ from fastsvm_cli.export.c import Program
 from fastsvm_cli.export.description import describe
 from fastsvm_cli.models import load_model
 from support.exporting import agrees, compiled
-from support.profiles import tries
 from zoo.kinds import KINDS, suits
 from zoo.kinds import compiled as file_of
 from zoo.rounding import FOR_PROOFS, OVERFLOWING
@@ -18,11 +17,10 @@ from zoo.traits import TRAITS, specimen
 REFUSED = ("nothing is computed", "nothing is exported", "which no target computes", "range of", "expected at most")
 
 
-def exportable(kind, folder):
-    """{trait: (model, its description)} of models with arrays as rows. Without --full, of ten traits."""
+def exportable(kind, folder, traits):
+    """{trait: (model, its description)} of models with arrays as rows."""
     found = {}
-    without_cancellation = sorted(TRAITS.keys() - FOR_PROOFS - OVERFLOWING)  # as the tolerance assumes
-    for trait in without_cancellation[: tries(100)]:
+    for trait in traits:
         if not suits(trait, kind) or not specimen(trait).fits_array or len(specimen(trait).machine.pairs) > 100:
             continue
         model = load_model(str(file_of(trait, kind, folder)))
@@ -36,10 +34,13 @@ def exportable(kind, folder):
 @pytest.mark.full(few=2)
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("kind", [kind for kind, of in KINDS.items() if of.method not in ("geometry", "triangle")])
-def test_exported_programs_have_the_answers_of_predict(zoo, kind):
-    """In single and double precision by turns; in double where numbers are beyond the range of single."""
+def test_exported_programs_have_the_answers_of_predict(zoo, kind, pytestconfig):
+    """In single and double precision by turns; in double where numbers are beyond the range of single. Without --full,
+    of ten traits."""
     made, turn = [], list(KINDS).index(kind)
-    for at, (trait, (model, description)) in enumerate(exportable(kind, zoo).items()):
+    without_cancellation = sorted(TRAITS.keys() - FOR_PROOFS - OVERFLOWING)  # as the tolerance assumes
+    traits = without_cancellation[: None if pytestconfig.getoption("full") else 10]
+    for at, (trait, (model, description)) in enumerate(exportable(kind, zoo, traits).items()):
         rows, single = specimen(trait).dense(), (at + turn) % 2 == 0
         try:
             program = Program(description, single=single, prefix=f"m_{trait}")

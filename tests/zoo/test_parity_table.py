@@ -62,10 +62,14 @@ def assert_near(text, expected, asked, name):
         np.testing.assert_allclose([*map(float, found)], [*map(float, theirs)], rtol=1e-5, atol=1e-12, err_msg=name)
 
 
-def texts(trait, kind, probability):
-    """The interfaces that this cell asks for text, with or without -b 1; one of them in turn takes long."""
-    ask, with_b = IN_TURN[TABLE.index((trait, kind)) % len(IN_TURN)]
-    return {**TEXTS, ask.__name__: ask} if with_b == probability else TEXTS
+def texts(trait, kind, probability, both):
+    """The interfaces that this cell asks for text, with or without -b 1; one of them in turn takes long. both: with and
+    without, each of half the instruction sets."""
+    turn = TABLE.index((trait, kind))
+    left_out = [name for at, name in enumerate(INSTRUCTION_SETS, turn) if both and at % 2 == probability]
+    ask, with_b = IN_TURN[turn % len(IN_TURN)]
+    asked = {name: each for name, each in TEXTS.items() if name not in left_out}
+    return {**asked, ask.__name__: ask} if with_b == probability else asked
 
 
 def assert_alike(asked, probability, texts):
@@ -148,7 +152,7 @@ def test_every_interface_has_the_same_answers(zoo, trait, kind):
     model, likely = load_model(str(asked.model)), None
     theirs = Libsvm(asked.model) if kind == "reduced" else asked.specimen.libsvm() if KINDS[kind].proves else None
     for probability in (False, True)[: 1 + model.header.has_probability]:
-        text = assert_alike(asked, probability, texts(trait, kind, probability))
+        text = assert_alike(asked, probability, texts(trait, kind, probability, model.header.has_probability))
         if theirs:
             assert_libsvms(asked, text, theirs, probability)
         if probability:
@@ -161,8 +165,9 @@ def test_every_interface_has_the_same_answers(zoo, trait, kind):
 def test_with_the_exact_model_labels_are_svm_predicts(zoo, trait, kind):
     """Radii decide some rows, the exact model the rest."""
     asked = question(trait, kind, zoo, with_exact=True)
-    for probability in (False, True)[: 1 + load_model(str(asked.model)).header.has_probability]:
-        text = assert_alike(asked, probability, texts(trait, kind, probability))
+    both = load_model(str(asked.model)).header.has_probability
+    for probability in (False, True)[: 1 + both]:
+        text = assert_alike(asked, probability, texts(trait, kind, probability, both))
         assert_libsvms(asked, text, asked.specimen.libsvm(), probability)
 
 

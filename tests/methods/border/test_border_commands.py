@@ -50,8 +50,7 @@ def test_train_border_predict(fastsvm, tmp_path, wavy):
 
 
 @pytest.mark.full
-def test_seed_threads_and_samples(fastsvm, tmp_path, wavy, monkeypatch):
-    monkeypatch.delenv("OPENBLAS_NUM_THREADS", raising=False)
+def test_seed_threads_and_samples(fastsvm, tmp_path, wavy):
     (tmp_path / "train").write_text("".join(wavy[1].read_text().splitlines(keepends=True)[:300]))
     for options in ((wavy[0],), ("--bandwidth", "adaptive", "-W", 20, "train")):
         one, again, other = (
