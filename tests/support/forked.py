@@ -20,13 +20,16 @@ from support.processes import PATIENCE
 _READ_ONCE = (*"PYTHON LD_ OMP_ GOMP_ OPENBLAS_ MKL_ BLIS_ FASTSVM_ LC_ LANG MPL GLIBC_".split(),)
 
 
-def fastsvm(words, *, cwd=None, input=None, env=None, text=False, check=False, timeout=PATIENCE):
-    """As subprocess.run([FASTSVM, *words], capture_output=True). input: None for an empty one."""
+def fastsvm(words, *, cwd=None, input=None, env=None, text=False, check=False, timeout=PATIENCE, by_click=False):
+    """As subprocess.run([FASTSVM, *words], capture_output=True). input: None for an empty one. by_click: `predict` is not
+    left to the core."""
     words = [os.fspath(word) if isinstance(word, os.PathLike) else str(word) for word in words]
     environment = dict(os.environ if env is None else env)
     if _Parent.fits(environment):
-        done = _Parent.run(words, os.fspath(cwd) if cwd is not None else os.getcwd(), environment, input, timeout)
+        told = [FASTSVM, *words], os.fspath(cwd) if cwd is not None else os.getcwd(), environment, by_click
+        done = _Parent.run(told, input, timeout)
     else:
+        assert not by_click
         given = input.encode() if isinstance(input, str) else input
         done = subprocess.run(
             [FASTSVM, *words],
@@ -79,7 +82,7 @@ class _Parent:
         cls._process.wait(PATIENCE)
 
     @classmethod
-    def run(cls, words, cwd, environment, input, timeout):
+    def run(cls, told, input, timeout):
         ends = [os.pipe(), os.pipe()]
         ours = [reading for reading, _ in ends]
         if input is None:
@@ -102,7 +105,7 @@ class _Parent:
                 pass
 
         with cls._lock:
-            message = json.dumps([[FASTSVM, *words], cwd, environment]).encode()
+            message = json.dumps(told).encode()
             descriptors = [given, ends[0][1], ends[1][1]]
             socket.send_fds(cls._socket, [len(message).to_bytes(8, "little")], descriptors)
             cls._socket.sendall(message)
@@ -118,7 +121,7 @@ class _Parent:
             except TimeoutError:
                 cls._process.kill()
                 cls._process = None
-                raise subprocess.TimeoutExpired(["fastsvm", *words], timeout) from None
+                raise subprocess.TimeoutExpired(told[0], timeout) from None
             for helper in helpers:
                 helper.join()
-        return subprocess.CompletedProcess([FASTSVM, *words], code, *printed)
+        return subprocess.CompletedProcess(told[0], code, *printed)

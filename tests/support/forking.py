@@ -47,7 +47,7 @@ def serve(channel):
         channel.sendall(os.waitstatus_to_exitcode(status).to_bytes(4, "little", signed=True))
 
 
-def become(words, cwd, environment, descriptors):
+def become(words, cwd, environment, by_click, descriptors):
     try:
         for standard, descriptor in enumerate(descriptors):
             os.dup2(descriptor, standard)
@@ -61,9 +61,11 @@ def become(words, cwd, environment, descriptors):
         sys.stdin = open(0, closefd=False)
         sys.stdout = open(1, "w", closefd=False, errors="strict")
         sys.stderr = open(2, "w", closefd=False, errors="backslashreplace")
-        from fastsvm_cli.start import run
+        from fastsvm_cli import start
 
-        run()
+        if by_click:
+            start._predicted = lambda: None
+        start.run()
     except BaseException:
         traceback.print_exc()
     finally:

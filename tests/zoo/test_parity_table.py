@@ -44,7 +44,7 @@ def question(trait, kind, folder, *, with_exact=False, seed=0):
 def numbers_of(text):
     """(labels, probabilities) in a text of predict."""
     lines = [line.split() for line in text.decode().splitlines() if not line.startswith("label")]
-    return np.array([float(line[0]) for line in lines]), [line[1:] for line in lines]
+    return np.array([float(line[0]) for line in lines]), np.array([line[1:] for line in lines], float)
 
 
 def size_of(found):
@@ -58,8 +58,8 @@ def assert_near(text, expected, asked, name):
     if asked.proven or asked.specimen.name not in ROUNDING_DECIDES:
         within = size_of(asked.specimen) if asked.specimen.regression else 0
         np.testing.assert_allclose(labels, their_labels, rtol=0, atol=within, err_msg=name)
-    for found, theirs in zip(numbers, their_numbers, strict=True):
-        np.testing.assert_allclose([*map(float, found)], [*map(float, theirs)], rtol=1e-5, atol=1e-12, err_msg=name)
+    assert numbers.shape == their_numbers.shape, name
+    np.testing.assert_allclose(numbers, their_numbers, rtol=1e-5, atol=1e-12, err_msg=name)
 
 
 def texts(trait, kind, probability, both):
@@ -124,7 +124,7 @@ def assert_same_values(asked, model, kind, probabilities=None):
         np.testing.assert_allclose(c_answers(asked, "radii")[:, model.pairs :], radii, 0.02)
     if probabilities is not None and not found.regression:
         theirs = c_answers(asked, "probabilities", model.header.nr_class)[:, 1:]
-        np.testing.assert_allclose(theirs, np.array(probabilities, float), 1e-5, 1e-12)
+        np.testing.assert_allclose(theirs, probabilities, 1e-5, 1e-12)
     if kind == "exact" and model.pairs:
         np.testing.assert_allclose(values, found.values(), rtol=1e-9, atol=100 * size)
     if not found.fits_array or not model.pairs:
@@ -140,8 +140,7 @@ def assert_same_values(asked, model, kind, probabilities=None):
             np.testing.assert_allclose(fast.radius(rows).reshape(expected.shape), expected, 0.02)  # three digits
         if probabilities is not None and hasattr(fast, "predict_proba"):
             order = np.argsort(found.machine.label) if found.machine.classification else [0, 1]
-            expected = np.array(probabilities, float)[:, order]
-            np.testing.assert_allclose(fast.predict_proba(rows), expected, 1e-5, 1e-12)
+            np.testing.assert_allclose(fast.predict_proba(rows), probabilities[:, order], 1e-5, 1e-12)
 
 
 @pytest.mark.full(few=30)
