@@ -21,8 +21,8 @@ _READ_ONCE = (*"PYTHON LD_ OMP_ GOMP_ OPENBLAS_ MKL_ BLIS_ FASTSVM_ LC_ LANG MPL
 
 
 def fastsvm(words, *, cwd=None, input=None, env=None, text=False, check=False, timeout=PATIENCE, by_click=False):
-    """As subprocess.run([FASTSVM, *words], capture_output=True). input: None for an empty one. by_click: `predict` is not
-    left to the core."""
+    """As subprocess.run([FASTSVM, *words], capture_output=True). input: None for an empty one. by_click: the core does
+    not run `predict`."""
     words = [os.fspath(word) if isinstance(word, os.PathLike) else str(word) for word in words]
     environment = dict(os.environ if env is None else env)
     if _Parent.fits(environment):
