@@ -80,8 +80,7 @@ def test_golden_models_answer_as_in_python(name):
 
 @pytest.mark.parametrize("name", [*CERTIFIED, "version2/epsilon_svr.reduced"])
 def test_a_certified_model_with_its_exact_one_has_svm_predicts_labels(name):
-    exact = GOLDEN / exact_name(name)
-    assert_alike(GOLDEN / name, GOLDEN / "data", ["sparse", "memory"], exact)
+    assert_alike(GOLDEN / name, GOLDEN / "data", ["sparse", "memory"], GOLDEN / exact_name(name))
 
 
 @pytest.mark.parametrize("svm_type, classes", [("c_svc", 2), ("c_svc", 5), ("epsilon_svr", 2)])

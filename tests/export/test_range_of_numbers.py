@@ -26,7 +26,7 @@ from support.profiles import calm
 EXPONENTS = st.one_of(st.integers(-320, 307), st.integers(-48, 40), st.integers(-3, 3))
 KERNELS = st.sampled_from(["linear", "polynomial", "rbf", "sigmoid"])
 #: Models per run of the compiler.
-AT_ONCE = 8
+AT_ONCE = 4
 
 
 def in_range(value):
@@ -78,7 +78,7 @@ def check(model, description, rows, single, values, graph):
 
 
 @pytest.mark.full
-@settings(calm(15), phases=[Phase.generate])  # a smaller failing list would cost minutes of compiling
+@settings(calm(30), phases=[Phase.generate])  # a smaller failing list would cost minutes of compiling
 @given(drawn=st.lists(models(), min_size=AT_ONCE, max_size=AT_ONCE))
 def test_models_with_numbers_of_any_size_answer_alike_or_are_refused(tmp_path, drawn):
     made = []
