@@ -119,6 +119,12 @@ def shared():
     return folder
 
 
+@pytest.fixture(scope="session")
+def zoo(tmp_path_factory):
+    """Folder of the zoo's models, which are compiled once."""
+    return tmp_path_factory.mktemp("zoo")
+
+
 @pytest.fixture
 def best_instruction_set():
     """Restores the build of the hot loops and the number of threads."""

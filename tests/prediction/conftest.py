@@ -26,10 +26,9 @@ MODELS = {
 
 
 @pytest.fixture(scope="session")
-def models(tmp_path_factory):
+def models(tmp_path_factory, zoo):
     """A folder with models of every kind, rows for them in every form, and rows whose numbers are hard to write."""
     folder = tmp_path_factory.mktemp("models")
-    zoo = tmp_path_factory.mktemp("zoo")
     for name, (trait, kinds) in MODELS.items():
         for end, kind in {"model": "exact", **kinds}.items():
             (folder / f"{name}.{end}").write_bytes(compiled(trait, kind, zoo).read_bytes())

@@ -5,15 +5,13 @@ import random
 
 import pytest
 
-from fastsvm_cli import _native
 from support.reading import random_text
 from zoo.kinds import compiled
 
 
 @pytest.fixture(autouse=True)
-def all_threads_again():
-    yield
-    _native.set_threads(0)
+def all_threads_again(all_threads):
+    pass
 
 
 @pytest.fixture
@@ -35,7 +33,6 @@ def long_text():
 
 
 @pytest.fixture(scope="session")
-def model(tmp_path_factory):
+def model(zoo):
     """model(trait, kind) is the file of a model of the zoo."""
-    folder = tmp_path_factory.mktemp("zoo")
-    return lambda trait="two_classes", kind="approx": compiled(trait, kind, folder)
+    return lambda trait="two_classes", kind="approx": compiled(trait, kind, zoo)

@@ -1,8 +1,0 @@
-"""The folder of the zoo's files."""
-
-import pytest
-
-
-@pytest.fixture(scope="session")
-def zoo(tmp_path_factory):
-    return tmp_path_factory.mktemp("zoo")
