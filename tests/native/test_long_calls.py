@@ -25,7 +25,8 @@ vectors = list(range(n)) * 500
 signal.signal(signal.SIGALRM, tell)
 signal.setitimer(signal.ITIMER_REAL, 0.2)
 try:
-    _native.expand(chunk, list(range(1, d + 1)), vectors, np.ones(n * 500), np.zeros(d), True, 0.1, [1.0] * 4)
+    expanded = _native.ExpandedVectors(chunk, list(range(1, d + 1)), vectors)
+    expanded.expand(np.ones(n * 500), np.zeros(d), True, 0.1, [1.0] * 4)
 except Handled:
     print("handled")
 """
