@@ -9,10 +9,8 @@ import click
 
 from fastsvm_cli import __version__
 from fastsvm_cli.errors import FastsvmError, FastsvmWarning, FileError
-from fastsvm_cli.methods import METHODS
 
-#: Commands, in help order. Each is a module of commands/ with a click command named `command`, or a function of
-#: commands/compile.py.
+#: Commands, in help order. Each is a module of commands/ with a click command named `command`.
 COMMANDS = ("approx", "predict", "bound", "bench", "cascade", "reduce", "order", "border", "export")
 
 
@@ -46,8 +44,6 @@ class _Lazy(click.Group):
             context.fail(f"No such command '{name}'.{words}")
         from importlib import import_module
 
-        if name in METHODS:
-            return getattr(import_module("fastsvm_cli.commands.compile"), name)
         return import_module(f"fastsvm_cli.commands.{name}").command
 
 

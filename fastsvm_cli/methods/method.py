@@ -1,4 +1,4 @@
-"""The interface of a compilation method, and a run of one; commands/compile.py has the commands."""
+"""The interface of a compilation method, and a run of one; commands/compile.py runs it."""
 
 from collections.abc import Generator
 from math import inf

@@ -6,7 +6,7 @@ import pytest
 from click.testing import CliRunner
 
 from fastsvm_cli import comparisons
-from fastsvm_cli.commands.compile import approx
+from fastsvm_cli.commands.approx import command as approx
 from fastsvm_cli.methods import feature_space
 from fastsvm_cli.methods.approx import compression, expansion
 from fastsvm_cli.methods.approx.expansion import TooLargeError, coefficient_count, compile_maclaurin, compressed_count

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from libsvm.svmutil import svm_load_model, svm_read_problem, svm_train
 
 from fastsvm_cli._native import fingerprint
-from fastsvm_cli.commands.compile import order
+from fastsvm_cli.commands.order import command as order
 from fastsvm_cli.models import ExactModel, Model, load_model
 from support import oracles
 from support.messages import sentences
