@@ -1,28 +1,19 @@
-"""Models and programs measured side by side on rows, and their answers compared with the exact model's."""
+"""Models and programs measured side by side on rows."""
 
 import os
 from collections import Counter
 from collections.abc import Callable
-from math import isfinite, nan, sqrt
+from math import isfinite
 from typing import TYPE_CHECKING
-
-import numpy as np
 
 from fastsvm_cli import _native
 from fastsvm_cli._native import fingerprint
 from fastsvm_cli.benchmarks.environment import LibsvmScoring, run_process
+from fastsvm_cli.benchmarks.quality import Answers, Quality, quality, relative_rms
 from fastsvm_cli.benchmarks.timing import Timed, Timings, interleave, speed_up
-from fastsvm_cli.comparisons import (
-    Budget,
-    Changed,
-    answers,
-    changed_labels,
-    interval_95,
-    rms_interval_95,
-    share_of_spread,
-)
+from fastsvm_cli.comparisons import Budget, Changed, interval_95
 from fastsvm_cli.errors import FastsvmError, FileError, ModelFormatError
-from fastsvm_cli.models import LABELS, ExactModel, Model, Precision, parse_libsvm, parse_model
+from fastsvm_cli.models import Model, parse_libsvm, parse_model
 from fastsvm_cli.prediction import Fallback, Predictor, predict
 from fastsvm_cli.text.read_rows import read_bytes, read_chunks, smaller_chunks
 
@@ -36,122 +27,6 @@ CLOCKS = {END_TO_END: "end to end", SCORING: "in memory"}
 _HIDDEN = 0.8
 # A run of libsvm: as many rows as fit the seconds, but at least this many.
 _LIBSVM_SECONDS, _LIBSVM_ROWS = 1.0, 20
-#: Decision values cached in memory (128 MB); others are evaluated again per model.
-STORED_VALUES = 1 << 24
-# Regression values this close, over their spread, differ by rounding.
-_ROUNDING = 1e-9
-
-
-class Quality:
-    """Comparison of a model's answers with the exact model's."""
-
-    def __init__(self) -> None:
-        self.rows = 0
-        self.changed: Changed | None = None
-        self.largest = self.mean = self.squares = self.fourths = 0.0  # of |f - f_exact|; nan: unknown
-        self.proven: int | None = None  # rows; None without radii
-        self.score = _native.Score()  # for svm-predict's summary
-
-    @property
-    def rms(self) -> float:
-        """Root mean square difference, of a model with one decision function."""
-        return sqrt(self.squares / self.rows) if self.rows else 0.0
-
-
-def relative_rms(found: "Quality", spread: float) -> "tuple[float, tuple[float, float]]":
-    """Return the root mean square difference over `spread`, and its 95 % interval.
-
-    spread: the exact values' standard deviation. Below 1e-9 the result comes from rounding, and becomes 0.
-    """
-    value, *interval = (
-        share_of_spread(each, spread, 0.0)
-        for each in (found.rms, *rms_interval_95(found.squares, found.fourths, found.rows))
-    )
-    return (0.0, (0.0, 0.0)) if value < _ROUNDING else (value, (interval[0], interval[1]))
-
-
-class Answers:
-    """The exact model's answers to a benchmark's rows. labels: (rows) per chunk; regression: values."""
-
-    def __init__(self, model: ExactModel, chunks: "list[_native.Chunk]"):
-        self.model, self.chunks = model, list(smaller_chunks(chunks, model.pairs))
-        self.labels: list[np.ndarray] = []
-        self.score = _native.Score()
-        self._values: list[np.ndarray | None] = []
-        stored = 0
-        for chunk, decisions, predictions in answers(model, self.chunks, Precision.values()):
-            stored += chunk.rows * model.pairs
-            self._values.append(np.array(decisions.value) if stored <= STORED_VALUES else None)
-            self.labels.append(np.array(predictions.label))
-            self.score.add(chunk, predictions)
-
-    @property
-    def every_label(self) -> np.ndarray:
-        """Labels, or values of a regression, of all rows."""
-        return np.concatenate(self.labels)
-
-    @property
-    def spread(self) -> float:
-        """Standard deviation of regression values, at least a millionth of the first one."""
-        with np.errstate(all="ignore"):
-            return max(float(self.every_label.std()), 1e-6 * abs(float(self.every_label[0])))
-
-    def changed(self, differ: "np.ndarray | list[bool]") -> "Changed | None":
-        """Return the labels that differ, in all and by class; None for regression. differ: (rows)."""
-        return changed_labels(self.model.header, self.every_label, np.asarray(differ, bool))
-
-    def values(self, at: int) -> np.ndarray:
-        """Return decision values (rows, pairs) of chunk `at`."""
-        stored = self._values[at]
-        return (
-            stored
-            if stored is not None
-            else np.array(next(answers(self.model, [self.chunks[at]], Precision.values()))[1].value)
-        )
-
-
-def quality(model: Model, exact: Answers, chunks: "list[_native.Chunk] | None" = None) -> Quality:
-    """Compare a model with the exact one. chunks: rows in the model's own form.
-
-    Classes must be the same. In another order, and of a cascade, whose values are the exact model's, only labels are
-    compared.
-    """
-    mine, theirs = model.header, exact.model.header
-    if (sorted(mine.label or []), mine.pairs, mine.regression, mine.svm_type == "one_class") != (
-        sorted(theirs.label or []),
-        theirs.pairs,
-        theirs.regression,
-        theirs.svm_type == "one_class",
-    ):
-        raise ValueError("other classes than the exact model's")
-    by_labels = model.kind == "cascade"
-    comparable = mine.label == theirs.label and not by_labels
-    out, total, count = Quality(), 0.0, 0
-    differ: list[np.ndarray] = []
-    radii = model.certified
-    out.proven = 0 if radii else None
-    for at, (chunk, decisions, predictions) in enumerate(
-        answers(model, exact.chunks if chunks is None else chunks, LABELS if by_labels else Precision.values(), radii)
-    ):
-        out.rows += chunk.rows
-        differ.append(np.asarray(predictions.label) != exact.labels[at])
-        difference = np.zeros(0) if by_labels else np.abs(np.asarray(decisions.value) - exact.values(at))
-        if difference.size and comparable:
-            out.largest = max(out.largest, float(difference.max()))
-            total += float(difference.sum())
-            count += difference.size
-            with np.errstate(over="ignore", under="ignore"):
-                squares = difference * difference
-                out.squares += float(squares.sum())
-                out.fourths += float((squares * squares).sum())
-        if radii:
-            out.proven += chunk.rows - len(_native.undecided_rows(mine.task(), decisions))
-        out.score.add(chunk, predictions)
-    out.changed = exact.changed(np.concatenate(differ)) if differ else None
-    out.mean = total / count if count else 0.0
-    if not isfinite(out.largest) or not comparable:
-        out.largest = out.mean = out.squares = out.fourths = nan
-    return out
 
 
 class Case:

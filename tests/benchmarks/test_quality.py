@@ -7,7 +7,7 @@ import pytest
 from libsvm.svmutil import svm_load_model, svm_read_problem
 from libsvm.svmutil import svm_predict as libsvm_predict
 
-from fastsvm_cli.benchmarks.bench_run import Answers, quality
+from fastsvm_cli.benchmarks.quality import Answers, quality
 from fastsvm_cli.comparisons import upper_95
 from fastsvm_cli.models import load_model
 from fastsvm_cli.text.read_rows import read_chunks
@@ -58,7 +58,7 @@ def test_quality_is_the_same_where_values_are_too_many_to_be_kept(directory, mon
     files = directory, "colors.rows", "colors.cert", "colors.model"
     stored, _ = found_by(*files)
     monkeypatch.setattr("fastsvm_cli.text.read_rows.MOST_VALUES", 60)
-    monkeypatch.setattr("fastsvm_cli.benchmarks.bench_run.STORED_VALUES", 100)
+    monkeypatch.setattr("fastsvm_cli.benchmarks.quality.STORED_VALUES", 100)
     again, parts = found_by(*files)
     assert parts > 2 and stored.largest > 0 and again.mean == pytest.approx(stored.mean, rel=1e-12)
     assert (again.rows, again.changed.different) == (stored.rows, stored.changed.different)
