@@ -81,6 +81,7 @@ def sites(node, found: list) -> None:
         node.type in CONSTANT
         or ("//" in text and node.type.endswith("expression"))
         or re.match(r"(\w+ )*constexpr ", text.split("{")[0])
+        or (node.type == "field_declaration" and text.endswith("= 0;") and ")" in text)  # a pure virtual function
     ):
         return
     if node.type == "case_statement":
