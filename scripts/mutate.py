@@ -98,7 +98,7 @@ def sites(node, found: list) -> None:
         found.append((node, f"{text} -> {text} + 1"))
     elif node.type in ("expression_statement", "throw_statement", "break_statement", "continue_statement"):
         found.append((node, "deleted"))
-    elif node.type == "condition_clause":
+    elif node.type == "condition_clause" and node.parent.type != "switch_statement":
         value = node.child_by_field_name("value")
         if value is not None and value.type != "declaration" and node.child_by_field_name("initializer") is None:
             found.append((value, "negated"))
