@@ -12,6 +12,7 @@ from fastsvm_cli.comparisons import upper_95
 from fastsvm_cli.models import load_model
 from fastsvm_cli.text.read_rows import read_chunks
 from support.benching import by_name, wilson
+from support.messages import cases
 
 
 def libsvm(directory, rows, model):
@@ -26,15 +27,7 @@ def found_by(directory, rows, model, exact):
     return quality(load_model(str(directory / model)), exact), len(exact.chunks)
 
 
-@pytest.mark.parametrize(
-    "name, rows, exact",
-    [
-        ("rings.cert", "rows", "rings.model"),
-        ("rings.border", "rows", "rings.model"),
-        ("sharp.approx", "colors.rows", "sharp.model"),
-        ("colors.cert", "colors.rows", "colors.model"),
-    ],
-)
+@pytest.mark.parametrize("name, rows, exact", cases("qualities"))
 def test_quality_is_what_the_printed_values_say(fastsvm, directory, name, rows, exact):
     found, _ = found_by(directory, rows, name, exact)
     y, labels, values = libsvm(directory, rows, exact)

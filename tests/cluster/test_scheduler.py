@@ -15,6 +15,7 @@ from distributed import Client
 from fastsvm_cli.cluster import scheduler
 from fastsvm_cli.errors import FastsvmError
 from support.dasking import parts, run_here
+from support.messages import cases
 from support.paths import FASTSVM
 from support.processes import PATIENCE, default_signals, interrupted, wait_until
 
@@ -76,14 +77,7 @@ def test_addresses():
     assert found == [3, len(os.sched_getaffinity(0)), None]
 
 
-@pytest.mark.parametrize(
-    "address, words",
-    [
-        ("tcp://127.0.0.1:1", "no Dask scheduler answers at tcp:"),
-        ("tls://127.0.0.1:1", "no certificates for tls:"),
-        ("local", "pip install 'fastsvm[dask]'"),
-    ],
-)
+@pytest.mark.parametrize("address, words", cases("no scheduler"))
 def test_no_scheduler_answers(monkeypatch, address, words):
     """Dask logs nothing: a client whose scheduler is gone would log its own error."""
     monkeypatch.setattr(scheduler, "TIMEOUT", 0.2)

@@ -15,6 +15,7 @@ from sklearn.utils.multiclass import _ovr_decision_function
 import fastsvm_cli
 from support.arrays import sparse_rows
 from support.fitting import trait
+from support.messages import cases
 from support.paths import GOLDEN
 
 
@@ -27,19 +28,7 @@ def colors(folder):
 METHODS = ("predict", "decision_function", "predict_proba", "radius", "proven", "score_samples", "score")
 
 
-@pytest.mark.parametrize(
-    "name, has",
-    [
-        ("c_svc.model", "predict decision_function predict_proba proven score"),
-        ("version2/c_svc-certified.approx", "predict decision_function predict_proba radius proven score"),
-        ("version2/c_svc.approx", "predict decision_function predict_proba score"),
-        ("epsilon_svr.model", "predict proven score"),
-        ("version2/epsilon_svr.approx", "predict score"),
-        ("one_class.model", "predict decision_function predict_proba proven score_samples"),
-        ("version2/one_class-triangle.order", "predict decision_function predict_proba proven score_samples"),
-        ("version2/three_classes.border", "predict decision_function score"),
-    ],
-)
+@pytest.mark.parametrize("name, has", cases("methods of models"))
 def test_a_model_has_the_methods_that_it_can_do(name, has):
     fast = fastsvm_cli.load(GOLDEN / name)
     found = {method for method in METHODS if hasattr(fast, method)}

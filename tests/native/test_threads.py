@@ -18,16 +18,13 @@ from fastsvm_cli.console import terminal
 from fastsvm_cli.methods.approx.expansion import compile_maclaurin
 from fastsvm_cli.models import load_model
 from support.building import run
+from support.messages import cases
 from support.oracles import random_machine
 from support.paths import DATA, TESTS
 from support.processes import outcome
 from support.reducing import as_rows
 
-TASKS = {
-    "rings": ("rings.train", "-g 2 -c 10"),
-    "colors": ("colors.train", "-g 0.05"),
-    "waves": ("waves.train", "-s 3 -g 1 -p 0.02"),
-}
+TASKS = {name: words for name, *words in cases("trained for threads")}
 #: Copies of the model "rings".
 PACKED = {"plain": bytes, "gzip": gzip.compress, "bzip2": bz2.compress, "xz": lzma.compress}
 #: Commands that load numpy.

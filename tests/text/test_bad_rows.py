@@ -13,7 +13,7 @@ from fastsvm_cli._native import MOST_NAMED
 from fastsvm_cli.errors import DataFormatError
 from support import forked
 from support.bad_rows import BAD, PRECOMPUTED, RANGE, SPARSE, TABLE, options_of_reader, spoil
-from support.messages import SKIPPED
+from support.messages import SKIPPED, cases
 from support.outputs import timeless
 from support.paths import FASTSVM, PROGRAM
 from support.processes import PATIENCE, outcome
@@ -82,19 +82,7 @@ def test_an_invalid_line_is_named_in_one_line_after_the_rows_before_it(tmp_path,
 
 
 @pytest.mark.full(few=1)
-@pytest.mark.parametrize(
-    "trait, kind, options",
-    [
-        ("two_classes", "exact", "-b 1 --values"),
-        ("two_classes", "approx", ""),
-        ("two_classes", "approx-certified", "--exact EXACT --values -b 1"),
-        ("four_classes", "approx-certified", "-b 1 --values --exact EXACT"),
-        ("four_classes", "reduced", "--values"),
-        ("four_classes", "geometry", "--steps 3 --values"),
-        ("epsilon_svr", "exact", "-b 1 --values"),
-        ("one_class", "exact", "--values"),
-    ],
-)
+@pytest.mark.parametrize("trait, kind, options", cases("good rows among bad ones"))
 def test_the_good_rows_are_those_of_the_file_without_the_bad_ones(fastsvm, model, tmp_path, trait, kind, options):
     words = [model(trait, "exact") if word == "EXACT" else word for word in options.split()]
     fast, lines = model(trait, kind), specimen(trait).data.decode().splitlines(keepends=True) * 2
