@@ -11,7 +11,7 @@ from fastsvm_cli._native import TriangleFile
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.models import Model
 from support import oracles
-from support.evaluation import decide, parse, stopped_after
+from support.evaluation import decide, decisions_of, parse, stopped_after
 from support.hostile import uncovered
 from support.in_process import mirrored
 from support.messages import cases
@@ -179,10 +179,7 @@ def test_a_row_stops_where_it_stops_alone(method, kernel, classes, density):
 
 def decides(task, value, radius):
     """Whether these intervals of one decision function decide the label."""
-    out = _native.Decisions(1, True)
-    out.resize(len(value))
-    np.asarray(out.value)[:], np.asarray(out.radius)[:] = value, radius
-    return ~np.isin(np.arange(len(value)), _native.undecided_rows(task, out))
+    return ~np.isin(np.arange(len(value)), _native.undecided_rows(task, decisions_of(value, radius)))
 
 
 #: Features added to four -> numbers of points after which a geometry model examines rows; then every 32.
