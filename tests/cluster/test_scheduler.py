@@ -58,8 +58,8 @@ def test_ctrl_c_leaves_whole_parts_and_no_process(models, tmp_path):
         command, cwd=tmp_path, start_new_session=True, stderr=subprocess.PIPE, text=True, preexec_fn=default_signals
     )
     assert wait_until(lambda: list((tmp_path / "out").glob("part-*")))
-    printed = interrupted(child)
-    assert len(printed) == 1 and printed[0].startswith("Dashboard: ")
+    (printed,) = interrupted(child)[1].splitlines()
+    assert printed.startswith("Dashboard: ")
     run_here("predict", "-q", rows, model, tmp_path / "one")
     for path in (tmp_path / "out").glob("part-*"):
         assert path.read_bytes() in (tmp_path / "one").read_bytes()

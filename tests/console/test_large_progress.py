@@ -16,6 +16,7 @@ from fastsvm_cli.methods.reduce.reduction import compile_reduced_set
 from fastsvm_cli.models import parse_model
 from support.messages import cases
 from support.oracles import random_machine, random_rows
+from support.processes import Screen
 
 pytestmark = pytest.mark.usefixtures("best_instruction_set")
 
@@ -97,8 +98,7 @@ def test_what_takes_long_is_announced_once_where_no_bar_is_drawn(monkeypatch, cl
 
 def terminal_of(monkeypatch, columns):
     """A terminal as standard error. Not a fixture: pytest replaces it between fixtures and the test."""
-    screen = io.StringIO()
-    screen.isatty = lambda: True
+    screen = Screen()
     monkeypatch.setattr(sys, "stderr", screen)
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setenv("COLUMNS", str(columns))

@@ -4,7 +4,6 @@ import io
 import json
 import os
 import re
-import signal
 import subprocess
 
 import numpy as np
@@ -13,7 +12,7 @@ from scipy.stats import binomtest, median_abs_deviation
 
 from support.forked import fastsvm
 from support.paths import DATA
-from support.processes import PATIENCE, default_signals, wait_until
+from support.processes import default_signals, interrupted, wait_until
 from support.training import train_on
 
 ROWS = 120
@@ -104,9 +103,6 @@ def interrupted_when(ready, words, cwd, **environment):
     try:
         wait_until(lambda: process.poll() is not None or ready())
         assert process.poll() is None
-        os.killpg(process.pid, signal.SIGINT)
-        out, err = process.communicate(timeout=PATIENCE)
+        return interrupted(process)
     finally:
         process.kill()
-    assert process.returncode == 130, err
-    return out, err
