@@ -4,7 +4,6 @@ which are those of the file without them."""
 import json
 import random
 import re
-import subprocess
 
 import pytest
 
@@ -15,8 +14,8 @@ from support import forked
 from support.bad_rows import BAD, PRECOMPUTED, RANGE, SPARSE, TABLE, options_of_reader, spoil
 from support.messages import SKIPPED, cases
 from support.outputs import timeless
-from support.paths import FASTSVM, PROGRAM
-from support.processes import PATIENCE, outcome
+from support.paths import PROGRAM
+from support.processes import outcome
 from support.reading import SIZES, read
 from support.scaling import read_scaling
 from zoo.traits import specimen
@@ -126,21 +125,6 @@ def test_a_file_of_bad_rows_alone_is_read_to_its_end(fastsvm, model, tmp_path, t
         assert done.err.count("Warning: bad:") == min(lines, MOST_NAMED)
     done = fastsvm("predict", "--on-bad-row", "nan", "-b", 1, "bad", model("two_classes", "exact"))
     assert re.fullmatch(r"labels -?\d+ -?\d+\n" + "(nan nan nan\n){%d}" % lines, done.out)
-
-
-def test_a_slow_pipe_gets_an_answer_for_a_bad_row_at_once(model):
-    process = subprocess.Popen(
-        [FASTSVM, "predict", "-q", "--on-bad-row", "nan", "-", str(model())],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-    )
-    for line in (b"1 1:0.5\n", b"foo\n", b"\n", b"-1 2:1\n"):
-        process.stdin.write(line)
-        process.stdin.flush()
-        # It would hang if rows were gathered.
-        assert (process.stdout.readline() == b"nan\n") == (b":" not in line)
-    process.stdin.close()
-    assert process.wait(PATIENCE) == 0
 
 
 @pytest.mark.parametrize("threads", [1, 2])
