@@ -12,6 +12,7 @@ from fastsvm_cli.models import load_model, parse_model
 from support import oracles
 from support.evaluation import ROWS, SIZES, decide, parse, reference
 from support.in_process import Libsvm, both, mirrored, run_both, written_lines
+from support.messages import cases
 from support.model_files import libsvm_rows
 from support.oracles import Machine, random_machine, random_rows
 from support.profiles import tries
@@ -176,19 +177,8 @@ def test_a_power_that_multiplies_rounding_beyond_first_order_has_no_radius():
 # ---- trained models
 
 
-KERNELS = {
-    "linear": "-t 0",
-    "polynomial": "-t 1 -d 3 -g 0.5 -r 1",
-    "rbf": "-t 2 -g 0.3",
-    "sigmoid": "-t 3 -g 0.1 -r -0.5",
-}
-TYPES = {
-    "c_svc": "-s 0 -c 2",
-    "nu_svc": "-s 1 -n 0.3",
-    "one_class": "-s 2 -n 0.3",
-    "epsilon_svr": "-s 3 -p 0.1",
-    "nu_svr": "-s 4 -n 0.4",
-}
+KERNELS = dict(cases("kernels of svm-train"))
+TYPES = dict(cases("types of svm-train"))
 COMBINATIONS = [(t, k, c) for t in TYPES for k in KERNELS for c in ((2, 4) if t in ("c_svc", "nu_svc") else (2,))]
 
 

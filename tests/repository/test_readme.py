@@ -30,13 +30,7 @@ from support.processes import outcome
 FRONT, REFERENCE = PAGES["README.md"], PAGES["fastsvm_cli/commands/README.md"]
 CONTEXT = click.Context(group)
 #: Options of other programs in pages, besides those that scripts use.
-OPTIONS_OF_OTHERS = set(
-    (
-        "--nworkers --nthreads --memory-limit --hostfile --remote-python --lifetime --lifetime-stagger "
-        "--sshloginfile --joblog --resume-failed --retries --filter-hosts --port --files --glob --repo "
-        "--create-namespace --generate-name --build --cflags --libs --variable"
-    ).split()
-)
+OPTIONS_OF_OTHERS = set(cases("options of other programs"))
 
 
 def _fits(name, words):

@@ -11,22 +11,14 @@ from rich.console import Console
 from scipy.stats import median_abs_deviation
 
 from support.forked import fastsvm
+from support.messages import cases
 from support.paths import DATA
 from support.processes import default_signals, interrupted, wait_until
 from support.training import train_on
 
 ROWS = 120
 #: Instead of this machine: builds of svm-predict differ in speed.
-MACHINE = {
-    "processor": "A processor",
-    "cores": 2,
-    "threads": 2,
-    "kernels": "avx2",
-    "fastsvm": "1",
-    "libsvm_official": "2",
-    "python": "3",
-    "svm_predict": "/somewhere/svm-predict",
-}
+MACHINE = dict(cases("the machine of bench"))
 STATISTICS = {
     "median": np.median,
     "spread": lambda runs: 1.4826 * median_abs_deviation(runs),
