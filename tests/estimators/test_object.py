@@ -150,6 +150,6 @@ def test_threads_share_an_object(tmp_path):
     sys.setswitchinterval(1e-6)  # threads change in the middle of a call
     try:
         with ThreadPoolExecutor(8) as pool:
-            list(pool.map(ask, range(200)))
+            list(pool.map(ask, range(600)))
     finally:
         sys.setswitchinterval(before)
