@@ -10,14 +10,13 @@ from rich.cells import cell_len
 from fastsvm_cli.benchmarks.bench_run import Bench, Case
 from fastsvm_cli.benchmarks.conclusion import conclusion
 from fastsvm_cli.benchmarks.environment import run_process
-from fastsvm_cli.benchmarks.report import COLUMNS, hidden, shown
+from fastsvm_cli.benchmarks.report import hidden, shown
 from fastsvm_cli.benchmarks.timing import Timed, seconds_left
 from fastsvm_cli.comparisons import Budget
 from support.benching import MACHINE, first_rows, printed, train
 from support.paths import FASTSVM, GOLDEN
 from support.processes import on_a_terminal
 
-WORST = COLUMNS.index("worst class")  # the tables of all cases have every class
 LONG = "a-model-of-" + "many-words-" * 14 + "end"
 WHY = f"{LONG}:1: this looks like a data file; the test file comes first, expected the header of a LIBSVM model"
 

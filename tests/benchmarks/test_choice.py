@@ -13,6 +13,7 @@ from fastsvm_cli.benchmarks.timing import Timings
 from fastsvm_cli.comparisons import Budget, Changed, lower_bound
 from support.benching import by_name
 from support.compiling import linked
+from support.messages import cases
 from support.oracles import Machine
 
 QUIET, NOISY = (0.99, 1.0, 1.01), (0.8, 1.0, 1.25)
@@ -35,23 +36,7 @@ def taken(*rows):
 
 
 EXACT = ("exact", 0.0, 1.0)
-CHOICES = [
-    ("nothing", [], None),
-    ("measurably faster", [EXACT, ("a", 0.004, 0.9)], "a"),
-    ("not measurably faster", [EXACT, ("a", 0.004, 0.98)], "exact"),
-    ("nor where it changes nothing", [("a", 0.0, 0.98), EXACT], "exact"),
-    ("slower", [EXACT, ("a", 0.0, 2.0)], "exact"),
-    ("fewer labels", [EXACT, ("a", 0.004, 0.5), ("b", 0.001, 0.51)], "b"),
-    ("as few labels, the faster", [EXACT, ("a", 0.001, 0.51), ("b", 0.001, 0.5)], "b"),
-    ("more labels, measurably faster", [EXACT, ("a", 0.004, 0.4), ("b", 0.001, 0.5)], "a"),
-    # b is not measurably different from a or the exact model, which is preferred to b; a is measurably faster.
-    ("between", [EXACT, ("a", 0.004, 0.95), ("b", 0.001, 0.98)], "a"),
-    ("no exact model", [("a", 0.004, 0.5), ("b", 0.001, 0.5)], "b"),
-    ("the second clock", [("exact", 0.0, 1.0, 1.0), ("a", 0.004, 1.0, 0.1), ("b", 0.001, 1.01, 0.2)], "a"),
-    ("the second clock tells nothing", [("exact", 0.0, 1.0, 1.0), ("a", 0.004, 1.0, 0.99)], "exact"),
-    ("the first clock decides", [("exact", 0.0, 1.0, 1.0), ("a", 0.004, 2.0, 0.1)], "exact"),
-    ("not timed by the second clock", [("exact", 0.0, 1.0, 1.0), ("a", 0.004, 0.5, None)], "a"),
-]
+CHOICES = cases("choices")
 
 
 @pytest.mark.parametrize("rows, expected", [each[1:] for each in CHOICES], ids=[each[0] for each in CHOICES])

@@ -12,6 +12,7 @@ import pytest
 from fastsvm_cli import load_model, read_chunks
 from fastsvm_cli.prediction import Predictor
 from support.building import CLIENTS
+from support.messages import cases
 from support.pages import PAGES, blocks, command_lines
 from support.paths import GOLDEN
 from support.processes import PATIENCE
@@ -24,13 +25,7 @@ PAGE = PAGES["fastsvm_cli/native/capi/README.md"]
 SOURCES = {"labels.c": "\n".join(FIRST) + "\n"}
 SOURCES |= {name: (CLIENTS / name).read_text() for name in re.findall(r"/clients/([\w.]+)\)", PAGE)}
 #: command -> (source file, required program, whether it prints values)
-PROGRAMS = {
-    "./labels": ("labels.c", "cc", False),
-    "./values": ("values.cpp", "c++", True),
-    "./by_name": ("by_name.c", "cc", False),
-    "Rscript labels.R": ("fastsvm_r.c", "Rscript", False),
-    "./labels-go": ("labels.go", "go", False),
-}
+PROGRAMS = {name: words for name, *words in cases("C examples")}
 ROWS = "0 1:0.5 2:-1 3:2\n0 1:-1 2:0.25\n"
 
 

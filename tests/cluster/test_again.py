@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from support.dasking import parts, predict, run_here
+from support.messages import cases
 
 BLOCK = 0.002
 
@@ -150,17 +151,7 @@ def test_a_folder_that_is_being_changed_does_not_look_whole_and_holds_one_run(ru
     require_complete(models, options=("-b", 1))
 
 
-@pytest.mark.parametrize(
-    "files, why",
-    [
-        ({"part-00000-00000": "1\n"}, "it holds part-00000-00000, which has no receipt-*.json"),
-        ({"part-00000": "1\n", "_SUCCESS": ""}, "it holds part-00000, which has no receipt-*.json"),
-        ({"parts.txt": "1\n"}, "it holds parts.txt, which has no receipt-*.json"),
-        ({"manifest.json": "{}"}, "is not what fastsvm wrote there"),
-        ({"manifest.json": "\xff"}, "is not what fastsvm wrote there"),
-        ({"manifest.json": "[7]"}, "is not what fastsvm wrote there"),
-    ],
-)
+@pytest.mark.parametrize("files, why", cases("folders that are none of ours"))
 def test_what_is_none_of_ours_is_refused(files, why, run, tmp_path):
     (tmp_path / "out").mkdir()
     for name, text in files.items():

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from fastsvm_cli.cluster import blocks
 from fastsvm_cli.cluster.blocks import ShardChanged, Text, count_lines, cut
 from fastsvm_cli.errors import FastsvmError, FileError
+from support.messages import cases
 from support.profiles import calm
 
 
@@ -135,14 +136,7 @@ def test_what_cannot_be_read_in_blocks_is_refused(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     os.mkfifo("fifo")
     os.mkdir("folder")
-    for name, why in [
-        ("-", "standard input"),
-        ("fifo", "no regular file"),
-        ("folder", r"a pattern: 'folder/\*'"),
-        ("none", "No such file"),
-        ("none*", "no file fits"),
-        ("nonsense://x", "not known"),
-    ]:
+    for name, why in cases("what cannot be read in blocks"):
         with pytest.raises(FileError, match=why):
             cut(name, 10)
 
@@ -164,11 +158,5 @@ def test_patterns_name_files_in_order(position, tmp_path, monkeypatch):
 
 
 def test_what_a_file_of_a_store_is_known_by():
-    for reported, state in (
-        ({"ETag": '"ab"', "mtime": 7, "size": 3}, "3 ab"),
-        ({"mtime": 7.5, "size": 3}, "3 7.5"),
-        ({"modificationTime": 1700000000123, "size": 3}, "3 1700000000123"),  # webhdfs
-        ({"Last-Modified": "Tue", "size": 3}, "3 Tue"),  # http
-        ({"mtime": None, "size": 3}, "3 "),
-    ):
+    for reported, state in cases("states of files in stores"):
         assert blocks.state_of(reported) == state

@@ -11,17 +11,11 @@ import fsspec
 import pytest
 
 from support.dasking import parts, predict, run_here
+from support.messages import cases
 from support.outputs import timeless
 
 #: (kind, options). Other kinds and options: the interface `dask` of the zoo.
-OUTPUTS = [
-    ("three", ["--values"]),
-    ("certified", ["--values", "--json"]),
-    ("certified", ["-b", "1"]),
-    ("certified value", ["--json"]),
-    ("ordered", ["--json"]),
-    ("ordered", ["--steps", "2", "--values"]),
-]
+OUTPUTS = cases("outputs in parts")
 
 
 def compare(folder, rows, model, *options, block, data=None):

@@ -5,19 +5,12 @@ import shlex
 
 import pytest
 
+from support.messages import cases
 from support.paths import DATA
 from support.training import train_on
 
 #: Model -> training rows, options, and the program that `bound` names.
-MODELS = {
-    "small": ("rings.train", "-g 0.02 -c 10", "approx"),
-    "large": ("rings.train", "-g 5 -c 10", "bench"),
-    "linear": ("rings.train", "-t 0", "approx"),
-    "powers": ("rings.train", "-t 1 -d 2 -g 1 -r 1", "approx"),
-    "sigmoid": ("rings.train", "-t 3", "bench"),
-    "smooth": ("waves.train", "-s 3 -g 0.01 -c 5", "approx"),
-    "rough": ("waves.train", "-s 3 -g 30 -c 5", "bench"),
-}
+MODELS = {name: words for name, *words in cases("advice of bound")}
 
 
 @pytest.fixture(scope="module")

@@ -8,72 +8,32 @@ import pytest
 
 from support.bad_rows import PRECOMPUTED
 from support.forked import fastsvm
-from support.messages import sentences
+from support.messages import cases, sentences
 from support.paths import GOLDEN
 
 SECTIONS = ("files", "outputs", "hints", "ranges", "options")
 ROWS = "1 1:0.5 2:-0.25 4:1 7:0.125 8:-0.75\n-1 2:0.3 7:-0.6\n" * 10
-MODELS = {
-    "m": "c_svc.model",
-    "my model": "c_svc.model",
-    "linked": "c_svc.model",
-    "fast": "version2/c_svc-certified.approx",
-    "carried": "version3/c_svc-certified.approx",
-    "folded": "raw-rows/c_svc.approx",
-    "classes": "raw-rows/c_svc.folded",
-    "raw": "version2/epsilon_svr.folded",
-    "plain": "three_classes.model",
-    "one": "one_class.model",
-    "range": "version3/range",
-}
+MODELS = dict(cases("golden files that messages name"))
 #: Of svm-predict.
 NOTE = "Model supports probability estimates, but disabled in prediction.\n"
-DELIMITERS = {"csv": ",", "tsv": "\t", "scsv": ";", "blank": " "}
-CELLS = "1|0.25|-0.5|1e-3|0"
 #: Its expansions overflow.
 OVERFLOWING = (
     "svm_type c_svc\nkernel_type {0}\nnr_class 2\ntotal_sv 4\nrho 0.1\nlabel 1 -1\nnr_sv 2 2\nSV\n"
     "1 1:{1} 2:0.5\n0.5 1:1\n-1 1:2 2:1\n-0.5 1:-{1}\n"
 )
 TEXTS = {
-    "out": "before\n",
-    "o": "before\n",
+    **dict(cases("files that messages name")),
     "rows": ROWS,
     "rows.svg": ROWS,
     "bare": ROWS.replace("-1 ", "").replace("1 1:", "1:"),
     "commented": f"# rows\n{ROWS}",
-    "values": "0.5 1:1\n0.25 1:2\n1.5 1:3\n" * 5,
-    "bad": "1 1:1\n1 x\n",
-    "big": "1e300 1:1\n1 1:3\n",
-    "empty": "",
-    "comments": "# no row\n",
-    "multilabel": "324, 674, 54 1:1 2:3\n",
-    "multilabel.bare": " 1:1 2:3\n",
-    "nonsense": "nonsense\n",
-    "page": '<a href="http://x"/>\n',
-    # delimited numbers; wide.csv has a line too long to examine
-    **{
-        f"n.{name}": f"{CELLS.replace('|', each)}\n" * 3 for name, each in zip(("csv", "tsv", "scsv", "blank"), ",\t; ")
-    },
-    "one.csv": "1,0.5",
+    # a line too long to examine
     "wide.csv": (",".join(["1", *["0.12345"] * 2000]) + "\n") * 2,
-    "head.csv": "label,width,height\n1,0.5,0.25\n",
-    "heading": "label,a,b\n1,0.5,2\n",
-    "heading.01": "label,0,1\n1,0.5,2\n",
-    "heading.blank": "label gamma\n1 0.5\n",
-    # range files of svm-scale, and of R's write.svm
     "uneven": "x\n0 1\n1 0 1\n2 0 3\n" + "".join(f"{i} 0 1\n" for i in range(3, 9)),
     "far": "x\n0 1\n1 1e12 1000000000010\n" + "".join(f"{i} 0 1\n" for i in range(2, 99)),
-    "r2": "x\n0 1\n1 0 1\n",
-    "y2": "y\n0 1\n-1 1\nx\n0 1\n1 0 1\n",
-    "r": "0 2\n1 0.5\n",
-    "below": "1 -2\n",
-    "x.scale": "0.5 2\n" * 4,
-    "y.scale": "1 3\n",
     "huge": OVERFLOWING.format("rbf\ngamma 0.5", "1e160"),
     "huge.linear": OVERFLOWING.format("linear", "1e160"),
     "flat": OVERFLOWING.format("rbf\ngamma 1e-300", "1e308"),
-    "serials": "1 0:1 1:0.5 2:0.25 3:0.125\n",
     "precomputed": PRECOMPUTED,
 }
 

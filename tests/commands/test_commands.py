@@ -40,13 +40,15 @@ def test_lines_and_models_go_through_pipes(fastsvm, rows, tmp_path):
     assert {**file, "file": "-"} == piped
 
 
-@pytest.mark.parametrize("program", [[FASTSVM, "predict"], [PROGRAM]])
-def test_a_slow_pipe_gets_each_answer_at_once(program):
-    process = subprocess.Popen([*program, "-q", "-", MODEL], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-    for _ in range(3):
-        process.stdin.write(b"1 1:0.5\n")
+@pytest.mark.parametrize("words", [[FASTSVM, "predict"], [PROGRAM], [FASTSVM, "predict", "--on-bad-row", "nan"]])
+def test_a_slow_pipe_gets_each_answer_at_once(words):
+    """Also for a bad row."""
+    process = subprocess.Popen([*words, "-q", "-", MODEL], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    for line in (b"1 1:0.5\n", b"foo\n", b"\n", b"-1 2:1\n") if "nan" in words else [b"1 1:0.5\n"] * 3:
+        process.stdin.write(line)
         process.stdin.flush()
-        assert process.stdout.readline() in (b"1\n", b"-1\n")  # blocks for ever if rows are collected
+        # It would block for ever if rows were collected.
+        assert process.stdout.readline() in ((b"1\n", b"-1\n") if b":" in line else (b"nan\n",))
     process.stdin.close()
     assert process.wait(PATIENCE) == 0
 

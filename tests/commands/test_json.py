@@ -12,6 +12,7 @@ from fastsvm_cli.cli import COMMANDS
 from fastsvm_cli.cli import fastsvm as group
 from support import forked
 from support.compiling import compile_all
+from support.messages import cases
 from support.pages import PAGES, sections
 from support.paths import GOLDEN
 
@@ -57,28 +58,7 @@ def keys(value, path=""):
         yield path
 
 
-RUNS = {
-    "predict --json": [
-        "predict --json --on-bad-row skip bad approx out",
-        "predict --json --exact m --open-rows open rows cert out",
-        "predict --json --open-rows open rows cert out",
-        "predict --json --steps 3 rows order out",
-        "predict --json --audit 1 --exact m rows cert out",
-        "predict --json rows values out",
-    ],
-    "bound --json": [
-        "bound --json rows m cert",
-        "bound --json rows powers",
-        "bound --json m values",
-        "bound --json rows",
-        "bound --json rows values",
-    ],
-    "bench --json": [
-        "bench --json -q --try --time-limit 2 --max-size 0.001 --budget 5% rows m",
-        "bench --json -q --runs 1 rows m cert none",
-        "bench --json -q --runs 1 rows values values.approx",
-    ],
-}
+RUNS = {command: cases(command) for command in ("predict --json", "bound --json", "bench --json")}
 
 
 @pytest.mark.full
@@ -129,12 +109,7 @@ def test_a_run_that_goes_on_counts_its_own_rows_by_its_own_seconds(fastsvm, dire
 
 
 #: Those that a signal causes: console/test_signals.py.
-ENDS = {
-    0: "predict rows m out",
-    1: "predict bad m out",
-    2: "predict rows",
-    3: "bench -q --runs 1 --max-disagreement 0 rows m crude",
-}
+ENDS = dict(cases("exit codes"))
 
 
 @pytest.mark.full

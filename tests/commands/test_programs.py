@@ -13,7 +13,7 @@ import pytest
 from fastsvm_cli import __version__
 from support.damage import FILES
 from support.forked import fastsvm
-from support.messages import table
+from support.messages import cases, table
 from support.outputs import timeless
 from support.paths import GOLDEN, PROGRAM
 from support.processes import PATIENCE, wait_until
@@ -39,21 +39,10 @@ def folder(tmp_path):
     rows = (GOLDEN / "data").read_bytes() + b"\n"
     exact = (GOLDEN / "c_svc.model").read_bytes()
     files = {
+        **dict(cases("files of programs")),
         "rows": rows,
         "rows é": rows,
-        "no-rows": b"",
-        "no-end": b"1 1:1\r\n-1 2:1",
-        "comments": b"# a comment\n1 qid:3 1:1 # another\n",
-        "unknown-labels": b"5 1:1\n5 1:2\n",
         "far": b"1 1:1\n" * 9 + b"1 99999:1\n" + b"7 99999:1\n" * 30,
-        "word": b"1 1:1\n1 2:x\n",
-        "blank": b"1 1:1\n\n",
-        "falling": b"1 3:1 2:1\n",
-        "bare": b"1:1 2:1\n",
-        "huge": b"1 1:1e999\n",
-        "utf-16": b"\xff\xfe1 1:1\n",
-        "nul": b"1 1:1\0\n",
-        "commas": b"1,0.5\n1,2\n",
         "rows.bz2": bz2.compress(rows),
         "cut.bz2": bz2.compress(rows)[:-5],
         "rows.gz": gzip.compress(rows),

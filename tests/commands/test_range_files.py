@@ -14,6 +14,7 @@ from fastsvm_cli.errors import FastsvmWarning
 from support import dasking
 from support.compiling import compile_all, linked
 from support.forked import fastsvm
+from support.messages import cases
 from support.oracles import data_text
 from support.outputs import timeless
 from support.paths import DATA
@@ -57,19 +58,7 @@ def test_options_answer_as_for_scaled_rows(files, options):
 
 
 @pytest.mark.full(few=1)
-@pytest.mark.parametrize(
-    "command",
-    [
-        "order --carry range model",
-        "approx --certify --degree 3 --scale range model",
-        "border --samples 20 --data rows --scale range model",
-        "border --bandwidth 0.5 --samples 20 --scale range rows",
-        "border --bandwidth adaptive -W 9 --density --scale range rows",
-        "order --method triangle --carry range model",
-        "order --fold rows --scale range --carry range model",
-        "order --fold rows --scale range model",
-    ],
-)
+@pytest.mark.parametrize("command", cases("commands with ranges"))
 def test_a_model_of_raw_rows_answers_as_that_of_scaled_ones(files, command):
     """The plain model is made from scaled rows and answers scaled rows."""
     done = run(files, *command.split(), "made")
@@ -106,14 +95,7 @@ def test_what_svm_scale_warns_of_is_said(files):
 
 
 @pytest.mark.full(few=1)
-@pytest.mark.parametrize(
-    "words, other, why",
-    [
-        ("--scale range rows model", "--scale else rows model", "begun with --scale 'a file of SHA-256 "),
-        ("--scale range rows model", "rows model", "and this command has unset"),
-        ("--exact model rows carried", "--exact model rows else.fast", "begun with model '"),
-    ],
-)
+@pytest.mark.parametrize("words, other, why", cases("resumed with other ranges"))
 def test_a_run_is_resumed_with_the_same_ranges_alone(files, words, other, why):
     """A checkpoint has the content of the range file, not its name."""
     (files / "else").write_text((files / "range").read_text().replace("0 1\n", "-1 1\n", 1))

@@ -5,6 +5,7 @@ import re
 import shlex
 
 from support.forked import fastsvm
+from support.messages import cases
 from support.paths import GOLDEN, TESTS
 
 MODELS = {"m": "c_svc.model", "classes": "three_classes.model", "values": "epsilon_svr.model", "rows": "data"}
@@ -12,26 +13,20 @@ C_SVC = (GOLDEN / "c_svc.model").read_text()
 HEAD = "svm_type {}\nkernel_type rbf\ngamma 0.5\nnr_class {}\ntotal_sv 0\n{}SV\n"
 HUGE = "1 1:1e200 2:3e180\n-1 1:-1e200\n"
 TEXTS = {
+    **dict(cases("files of screens")),
     "sharp": re.sub("gamma .*", "gamma 5", C_SVC),
     "sigmoid": C_SVC.replace("rbf", "sigmoid\ncoef0 0"),
     "powers": C_SVC.replace("rbf", "polynomial\ndegree 2\ncoef0 1"),
     "rough": re.sub("gamma .*", "gamma 30", (GOLDEN / "epsilon_svr.model").read_text()),
     "one_label": HEAD.format("c_svc", 1, "rho\nlabel 7\nnr_sv 0\n"),
     "constant": HEAD.format("nu_svr", 2, "rho 0.3\n"),
-    # the same rows in three forms, and dense ones that look like lines of a model
-    "bare": "1:0.5 2:-0.25\n2:0.3 4:-0.6\n",
-    "cells": "1,0.5,-0.25,0,0\n-1,0,0.3,0,-0.6\n",
-    "tabs": "0.5\t-0.25\t0\t0\n0\t0.3\t0\t-0.6\n",
-    # a range file with a hole, features 9 and 11, and rows in it
+    # a range file with a hole, features 9 and 11
     "holes": "x\n-1 1\n" + "".join(f"{feature} -4 4\n" for feature in (*range(1, 9), 10)),
-    "raw": "1 1:1 9:5\n-1 1:1\n",
+    # dense rows that look like lines of a model
     "blanks": "1 0.5 0 1\n" * 30,
     # norms that overflow
     "huge": HUGE,
     "huge.model": HEAD.format("c_svc", 2, "rho 0\nlabel 1 -1\nnr_sv 1 1\n").replace("sv 0", "sv 2") + HUGE,
-    # large coefficients that cancel: a fourth difference of the kernel, which degree 2 loses
-    "cancelling": "svm_type c_svc\nkernel_type rbf\ngamma 0.3\nnr_class 2\ntotal_sv 5\nrho 0\nlabel 1 -1\nnr_sv 3 2\n"
-    "SV\n1e4 1:-0.8\n6e4\n1e4 1:0.8\n-4e4 1:-0.4\n-4e4 1:0.4\n",
     "line": "".join(f"1 1:{x / 50}\n" for x in range(-50, 51)),
 }
 

@@ -9,17 +9,12 @@ from fastsvm_cli import comparisons
 from fastsvm_cli.comparisons import agreement
 from fastsvm_cli.models import load_model
 from support.evaluation import parse, values
+from support.messages import cases
 from support.oracles import Machine, labels, random_machine
 from support.reducing import as_rows, exact_model
 from support.training import train_on
 
-JOBS = {
-    "held": ("rings.train", "-g 0.1 -c 10"),
-    "wrong": ("rings.train", "-g 5 -c 10"),
-    "classes": ("colors.train", "-g 2"),
-    "values": ("waves.train", "-s 3 -g 30 -p 0.02"),
-    "smooth": ("waves.train", "-s 3 -g 0.01 -c 10 -p 0.02"),
-}
+JOBS = {name: words for name, *words in cases("trials on support vectors")}
 LABELS = r"labels that differ on support vectors: (\d+) of \d+ \((\S+) %\)"
 VALUES = r"root mean square difference on support vectors: (\S+) \((\S+) % of the spread of the values\)"
 

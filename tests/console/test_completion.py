@@ -9,6 +9,7 @@ import pytest
 from fastsvm_cli.cli import COMMANDS, COMPLETIONS, fastsvm
 from support import example_command
 from support.building import require
+from support.messages import cases
 from support.paths import FASTSVM, SCRIPTS
 from support.processes import outcome
 from support.shells import completed, listed
@@ -37,24 +38,7 @@ def folder(tmp_path):
 
 
 #: Typed text -> line after TAB.
-LINES = {
-    "fastsvm pre\t": "fastsvm predict",
-    "fastsvm --vers\t": "fastsvm --version",
-    "fastsvm predict a9\t": "fastsvm predict a9a.t",
-    "fastsvm predict a9a.t b\t": "fastsvm predict a9a.t b.model",
-    "fastsvm predict a9a.t b.model ran\t": "fastsvm predict a9a.t b.model range.txt",
-    "fastsvm bench a9a.t b.model two\t": "fastsvm bench a9a.t b.model two\\ words.model",
-    "fastsvm bound dee\tinn\t": "fastsvm bound deep/inner.model",
-    "fastsvm predict --scale ran\t": "fastsvm predict --scale range.txt",
-    "fastsvm predict --on-b\t": "fastsvm predict --on-bad-row",
-    "fastsvm predict --on-bad-row sk\t": "fastsvm predict --on-bad-row skip",
-    "fastsvm predict --on-bad-row=sk\t": "fastsvm predict --on-bad-row=skip",
-    "fastsvm predict -q a9a.t b.model --exact two\t": "fastsvm predict -q a9a.t b.model --exact two\\ words.model",
-    "fastsvm order --method tri\t": "fastsvm order --method triangle",
-    "fastsvm border --bandwidth ad\t": "fastsvm border --bandwidth adaptive",
-    "fastsvm reduce --vectors a9\t": "fastsvm reduce --vectors a9",  # a number, not a file
-    "fastsvm approx --on-b\t": "fastsvm approx --on-b",  # an option of another command
-}
+LINES = dict(cases("completed lines"))
 
 
 @pytest.mark.full(few=1)

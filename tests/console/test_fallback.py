@@ -11,6 +11,7 @@ import pytest
 from fastsvm_cli.text.read_rows import read_chunks
 from support import forked
 from support.compiling import compile_all
+from support.messages import cases
 from support.outputs import written_so_far
 from support.paths import DATA, FASTSVM
 from support.processes import PATIENCE, wait_until
@@ -37,16 +38,7 @@ def directory(tmp_path_factory):
 
 
 @pytest.mark.full(few=1)
-@pytest.mark.parametrize(
-    "options, rows, output",
-    [
-        ("", "none", "-"),
-        ("-b 1", "proven", "-"),
-        ("--json", "proven", "out"),
-        ("--values", "some", "out"),
-        ("--resume", "proven", "new"),
-    ],
-)
+@pytest.mark.parametrize("options, rows, output", cases("another exact model"))
 def test_another_model_is_refused_before_anything_is_written(fastsvm, directory, tmp_path, options, rows, output):
     """It is refused even if all labels are proven."""
     (tmp_path / "out").write_text("before\n")

@@ -9,7 +9,7 @@ import pytest
 import fastsvm_cli
 from fastsvm_cli.errors import DataFormatError
 from support.forked import fastsvm
-from support.messages import table, unescaped
+from support.messages import cases, table, unescaped
 
 
 def error(directory, words, input=None):
@@ -43,13 +43,7 @@ def test_the_hint_is_for_the_command_line_alone(directory):
 
 
 @pytest.mark.parametrize("name", ["m", "rows"])
-@pytest.mark.parametrize(
-    "encoding, advice",
-    [
-        ("utf-8-sig", "it begins with a byte order mark, which tail -c +4 'the file' leaves out"),
-        ("utf-16", "it is UTF-16, which iconv -f UTF-16 -t ASCII 'the file' turns into text that is read"),
-    ],
-)
+@pytest.mark.parametrize("encoding, advice", cases("texts of Windows"))
 def test_text_as_programs_of_windows_write_it(directory, name, encoding, advice):
     text = (directory / name).read_text()
     (directory / "the file").write_text(text, encoding=encoding)

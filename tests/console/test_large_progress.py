@@ -14,7 +14,9 @@ from fastsvm_cli.methods import feature_space
 from fastsvm_cli.methods.feature_space import FeatureSpace
 from fastsvm_cli.methods.reduce.reduction import compile_reduced_set
 from fastsvm_cli.models import parse_model
+from support.messages import cases
 from support.oracles import random_machine, random_rows
+from support.processes import Screen
 
 pytestmark = pytest.mark.usefixtures("best_instruction_set")
 
@@ -83,18 +85,7 @@ def clock(monkeypatch):
     return time
 
 
-@pytest.mark.parametrize(
-    "announced, quiet, steps, printed",
-    [
-        (True, False, [(0.5, 0.001), (1.0, 0.003), (2.0, 0.006), (3.0, 0.5)], "work: about 5 minutes to go.\n"),
-        (True, False, [(2.0, 0.0), (3.0, 0.0001), (9.0, 0.0003)], "work: about 8.3 hours to go.\n"),
-        (True, False, [(1.0, 0.0001), (8.0, 0.0011)], "work: about 120 minutes to go.\n"),
-        (True, False, [(9.0, 0.0001), (9.1, 0.2), (10.5, 0.5)], ""),  # a slow start
-        (True, False, [(1.5, 0.5), (3.0, 0.6)], ""),  # only seconds
-        (True, True, [(1.5, 0.005)], ""),
-        (False, False, [(1.5, 0.005)], ""),
-    ],
-)
+@pytest.mark.parametrize("announced, quiet, steps, printed", cases("announcements"))
 def test_what_takes_long_is_announced_once_where_no_bar_is_drawn(monkeypatch, clock, announced, quiet, steps, printed):
     screen = io.StringIO()
     monkeypatch.setattr(sys, "stderr", screen)
@@ -107,8 +98,7 @@ def test_what_takes_long_is_announced_once_where_no_bar_is_drawn(monkeypatch, cl
 
 def terminal_of(monkeypatch, columns):
     """A terminal as standard error. Not a fixture: pytest replaces it between fixtures and the test."""
-    screen = io.StringIO()
-    screen.isatty = lambda: True
+    screen = Screen()
     monkeypatch.setattr(sys, "stderr", screen)
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setenv("COLUMNS", str(columns))

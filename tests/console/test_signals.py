@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from fastsvm_cli import system
+from support.messages import cases
 from support.outputs import written_so_far
 from support.paths import FASTSVM
 from support.processes import PATIENCE, default_signals, on_a_terminal, outcome, wait_until
@@ -57,20 +58,9 @@ def run_to(moment, number, directory, words):
 
 
 @pytest.mark.full
-@pytest.mark.parametrize(
-    "words, number, moments",
-    [
-        ("predict -q --exact m rows fast out", signal.SIGINT, 20),
-        ("predict -q rows m out", signal.SIGHUP, 8),
-        ("predict -q rows m out", signal.SIGTERM, 8),
-        ("approx -q m out", signal.SIGINT, 6),
-        ("bound -q rows m", signal.SIGINT, 4),
-        ("order -q --fold rows m out", signal.SIGTERM, 4),
-        ("border -q --samples 3 m out", signal.SIGHUP, 4),
-        ("bench -q --runs 1 --max-seconds 0.1 rows m fast", signal.SIGINT, 4),
-    ],
-)
+@pytest.mark.parametrize("words, number, moments", cases("signals at any moment"))
 def test_at_any_moment(directory, words, number, moments):
+    number = signal.Signals[number]
     seen = run_to(0, number, directory, words).stdout.splitlines()[-1]
     # Not the last ones: a run may have fewer. How often bench runs a case depends on time.
     count = int(seen) * (10 if words.startswith("bench") else 19) // 20
@@ -102,19 +92,9 @@ def waiting(directory, command, prepare=default_signals):
 
 
 @pytest.mark.full(few=1)
-@pytest.mark.parametrize(
-    "command, number",
-    [
-        ("fastsvm predict - fast out", signal.SIGINT),
-        ("fastsvm predict --exact m - fast out", signal.SIGTERM),
-        ("fastsvm predict - fast", signal.SIGINT),
-        ("fastsvm-predict - fast out", signal.SIGHUP),
-        ("fastsvm-predict - fast out", signal.SIGTERM),
-        ("fastsvm-predict --open-rows open --outside-rows outside - fast out", signal.SIGTERM),
-    ],
-)
+@pytest.mark.parametrize("command, number", cases("signals while it waits"))
 def test_while_it_waits_for_rows(directory, command, number):
-    process = waiting(directory, command)
+    process, number = waiting(directory, command), signal.Signals[number]
     process.send_signal(number)
     assert process.wait(PATIENCE) == 128 + number
     note = b"Model supports probability estimates, but disabled in prediction.\n"

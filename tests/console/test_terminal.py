@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from fastsvm_cli.console import terminal
-from support.processes import on_a_terminal
+from support.processes import Screen, on_a_terminal
 
 
 def fastsvm(words, columns, *, clock="lambda: 0.0", terminal="xterm", piped="", cwd=None):
@@ -40,17 +40,10 @@ def test_predict_counts_its_rows_on_a_terminal(directory, piped, rows, shown):
     assert code == 0 and re.search(shown, re.sub(rb"\x1b\[[\d;]*m", b"", printed)), printed
 
 
-class Dumb(io.StringIO):
-    encoding = "utf-8"
-
-    def isatty(self):
-        return True
-
-
 def test_columns_say_how_wide_a_dumb_terminal_and_a_pipe_are(monkeypatch):
     monkeypatch.setenv("TERM", "dumb")
     monkeypatch.setenv("COLUMNS", "43")
-    assert terminal.new_console(Dumb()).width == 43 and not terminal.can_be_drawn_on(Dumb())
+    assert terminal.new_console(Screen()).width == 43 and not terminal.can_be_drawn_on(Screen())
     assert terminal.new_console(io.StringIO()).width == 43
     monkeypatch.setenv("COLUMNS", "many")
     assert terminal.new_console(io.StringIO()).width == terminal.PIPE_WIDTH

@@ -1,8 +1,5 @@
 """Rows in every form that a program may have them in."""
 
-import threading
-from concurrent.futures import ThreadPoolExecutor
-
 import numpy as np
 import pandas
 import pytest
@@ -166,25 +163,6 @@ def test_an_error_in_a_later_block_ends_it(folder, small_blocks):
         fast.predict(X)
     X[400, 1] = 1
     assert len(fast.predict(X)) == 500
-
-
-def test_threads_share_an_object(folder):
-    def loaded():
-        return fastsvm_cli.load(folder / "colors.model.approx", exact=folder / "colors.model")
-
-    first = loaded()
-    X, _ = sparse_rows(folder / "colors.test", first.n_features_in_)
-    expected, values, start = first.predict(X), first.decision_function(X), threading.Barrier(4)
-    fast = loaded()
-
-    def work(which):
-        start.wait()
-        for at in range(which, 400, 4):
-            assert np.array_equal(fast.predict(X[at : at + 5]), expected[at : at + 5])
-            assert np.array_equal(fast.decision_function(X[at : at + 5]), values[at : at + 5])
-
-    with ThreadPoolExecutor(4) as pool:
-        list(pool.map(work, range(4)))
 
 
 def test_a_csr_matrix_is_not_copied(whole):

@@ -14,18 +14,7 @@ from sklearn.svm import SVC
 import fastsvm_cli
 from support import forked
 from support.fitting import fit, fitted, rows
-
-#: Options of the commands. For methods of the zoo's kinds, zoo/test_kinds.py compares the files.
-WORDS = """approx
-approx --center origin --max-size 5
-approx --rank 2
-reduce --vectors 12
-reduce --ratio 0.2 --no-finish
-reduce --lossless
-order --points 10
-order --method geometry --sequence sgma --seed 3
-order --method triangle --lists 2
-border --samples 20 --sampling dense"""
+from support.messages import cases
 
 
 def number(word):
@@ -34,7 +23,7 @@ def number(word):
 
 
 @pytest.mark.full(few=1)
-@pytest.mark.parametrize("line", WORDS.splitlines())
+@pytest.mark.parametrize("line", cases("files of compile"))
 def test_the_same_file_as_of_the_command(svc, line, tmp_path):
     command, *words = line.split()
     options = dict(re.findall(r"--([\w-]+)(?: ([^-]\S*))?", line))

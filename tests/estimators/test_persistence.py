@@ -8,22 +8,10 @@ import pytest
 import fastsvm_cli
 from fastsvm_cli.errors import ModelFormatError
 from support.fitting import answers, require_same, trait
+from support.messages import cases
 
 #: Trait -> the argument that no model file holds, and that `save` names. None: `save` writes all.
-LOST = {
-    "zeros": None,
-    "balanced": None,
-    "SVR rbf 3": None,
-    "OneClassSVM rbf 3": None,
-    "text labels": "classes",
-    "search": "transform",
-    "three scalers": "transform",
-    "prefit": "calibrator",
-    "break_ties 4": "break_ties",
-    "ovo 4": "decision_function_shape",
-    "frame": "feature_names_in",
-    "SVC rbf 2 sparse": "classes, sklearn",
-}
+LOST = dict(cases("what no model file holds"))
 
 
 @pytest.mark.parametrize("name", LOST)

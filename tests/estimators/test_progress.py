@@ -1,6 +1,5 @@
 """Progress of fastsvm_cli.compile, and Ctrl-C during it."""
 
-import io
 import signal
 import subprocess
 import sys
@@ -12,7 +11,7 @@ import fastsvm_cli
 from fastsvm_cli.console import terminal
 from fastsvm_cli.sklearn import CompiledSVC
 from support.fitting import rows
-from support.processes import PATIENCE, default_signals
+from support.processes import PATIENCE, Screen, default_signals
 
 X, Y = rows()
 AUTO = {"method": "auto", "X": X, "time_limit": 1}
@@ -29,11 +28,6 @@ def test_auto_tells_of_every_attempt_and_of_what_it_does_within(svc):
     assert not [name for name in words if "--" in name]
 
 
-class Terminal(io.StringIO):
-    def isatty(self):
-        return True
-
-
 @pytest.mark.full
 def test_a_line_tells_how_long_it_will_take_or_a_bar_on_a_terminal(svc, monkeypatch, capsys):
     hours = iter(range(10**9))
@@ -43,7 +37,7 @@ def test_a_line_tells_how_long_it_will_take_or_a_bar_on_a_terminal(svc, monkeypa
     assert printed.err.startswith("compile: about ") and printed.err.endswith(" to go.\n") and not printed.out
     fastsvm_cli.compile(svc, **AUTO, on_progress=False)
     CompiledSVC(SVC(gamma=0.05), method="auto", options={"time_limit": 1}).fit(X, Y)
-    for stderr in (None, Terminal()):
+    for stderr in (None, Screen()):
         monkeypatch.setattr(sys, "stderr", stderr)
         monkeypatch.setenv("TERM", "xterm")
         fastsvm_cli.compile(svc, **AUTO)

@@ -11,6 +11,7 @@ import fastsvm_cli
 from fastsvm_cli import FastsvmWarning, comparisons
 from fastsvm_cli.sklearn import CompiledSVC, patch, unpatch
 from support.fitting import fit, rows
+from support.messages import cases
 
 
 @pytest.fixture
@@ -44,14 +45,7 @@ def test_no_label_changes_unless_a_method_is_named(svc):
     assert CompiledSVC().method == "exact"
 
 
-CHANGING = [
-    ({"method": "approx"}, "a higher degree, more centers"),
-    ({"method": "reduce", "vectors": 4}, "more vectors"),
-    ({"method": "border", "samples": 4}, "more samples"),
-]
-
-
-@pytest.mark.parametrize(("options", "words"), CHANGING)
+@pytest.mark.parametrize(("options", "words"), cases("labels that change"))
 def test_labels_that_change_are_told_where_it_was_called(svc, clock, options, words):
     (printed,) = _output_of(lambda: fastsvm_cli.compile(svc, **options))
     assert printed.category is FastsvmWarning and printed.filename == __file__

@@ -11,6 +11,7 @@ from fastsvm_cli.export.c import Program
 from fastsvm_cli.export.description import describe
 from fastsvm_cli.methods.approx.expansion import compile_maclaurin
 from support.exporting import WARNINGS, bytes_of_tables, made_up
+from support.messages import cases
 from support.processes import outcome
 
 
@@ -69,22 +70,7 @@ def compiles(folder, *names):
 @pytest.mark.full
 def test_any_name_of_a_file_compiles(fastsvm, tmp_path):
     model = made_up(1, n=3)
-    names = [
-        'a"b',
-        "a'b",
-        "a\\b",
-        "a\nb",
-        "a*b",
-        "x*/y",
-        "a??'b",
-        "a@REAL@b",
-        "a@GUARD@",
-        "é",
-        "\udcff",
-        "-x",
-        "1",
-        "int",
-    ]
+    names = cases("names of files")
     for name in names:
         (tmp_path / name).parent.mkdir(exist_ok=True)
         fastsvm_cli.FastSVM(model).export(f"{tmp_path}/{name}.c")

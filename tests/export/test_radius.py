@@ -17,7 +17,7 @@ from fastsvm_cli.methods.approx.expansion import compile_maclaurin
 from fastsvm_cli.methods.reduce.reduction import compile_reduced_set
 from fastsvm_cli.models import parse_model
 from fastsvm_cli.text.scaling import EmbeddedScaling, parse_scaling
-from support.evaluation import reference
+from support.evaluation import decisions_of, reference
 from support.exporting import EXPANSIONS, Library, chunk_of, compiled, graph_run, made_up, rows_for
 from support.hostile import as_rows, hostile_machine, hostile_options, hostile_rows, uncovered
 from support.oracles import random_machine
@@ -60,10 +60,7 @@ def covers(cases, folder):
             assert not uncovered(abs(values.astype(float) - expected), radii.astype(float)).any()
             assert np.mean(radii < case.limit) >= case.share
             if header.classification or header.svm_type == "one_class":
-                decisions = _native.Decisions(case.model.pairs, True)
-                decisions.resize(len(rows))
-                np.asarray(decisions.value)[:], np.asarray(decisions.radius)[:] = values, radii
-                left_undecided = _native.undecided_rows(header.task(), decisions)
+                left_undecided = _native.undecided_rows(header.task(), decisions_of(values, radii))
                 assert np.array_equal(np.flatnonzero(~proven), left_undecided)
 
 

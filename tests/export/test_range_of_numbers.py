@@ -20,6 +20,7 @@ from fastsvm_cli.methods.reduce.reduction import compile_reduced_set
 from fastsvm_cli.models import parse_model
 from support.evaluation import reference
 from support.exporting import Library, chunk_of, compiled, graph_run, made_up, predicted, rows_for
+from support.messages import cases
 from support.oracles import Machine
 from support.profiles import calm
 
@@ -114,13 +115,7 @@ def with_words(model, **words):
 
 
 #: Numbers beyond single precision, or whose products are.
-BEYOND = {
-    "rbf": ["gamma 1e39", "gamma 1e38", "gamma 1e14", "gamma 1e-38", "gamma -100"],
-    "rbf, coefficients": ["first 1e300", "probA -1e39", "probB 1e39"],
-    "linear": ["first -1e39", "rho 1e300"],
-    "sigmoid": ["gamma -1e39", "gamma 1e-44 coef0 0 rho 0", "coef0 1e39"],
-    "polynomial": ["coef0 -1e39", "gamma 1e13", "gamma 1e-16 coef0 0 rho 0"],
-}
+BEYOND = dict(cases("numbers beyond single precision"))
 
 
 def test_a_model_beyond_single_precision_is_refused_in_one_line():

@@ -1,8 +1,6 @@
 """Models compiled from a LIBSVM model of raw rows take raw rows too, and prove that model's label. Golden files:
 tests/golden/raw-rows, from c_svc.folded there."""
 
-from hashlib import sha256
-
 import numpy as np
 import pytest
 from libsvm.svmutil import svm_load_model
@@ -10,7 +8,7 @@ from libsvm.svmutil import svm_load_model
 import fastsvm_cli
 from fastsvm_cli.models import load_model
 from fastsvm_cli.text.read_rows import read_chunks
-from support.checksums import line_with_checksum, with_checksum
+from support.checksums import fingerprint, line_with_checksum, with_checksum
 from support.evaluation import decide, stopped_after
 from support.model_files import libsvm_rows, libsvm_values
 from support.paths import GOLDEN
@@ -48,7 +46,7 @@ def test_golden_files_of_raw_rows(name):
     """Radii and proven values refer to libsvm's values of its file."""
     text, model = (RAW / name).read_bytes(), load_model(str(RAW / name))
     assert model.folded.inherited and model.folded.digest == DIGEST
-    assert model.fingerprint == sha256((RAW / "c_svc.folded").read_bytes()).hexdigest()[:32]
+    assert model.fingerprint == fingerprint((RAW / "c_svc.folded").read_bytes())
     assert model.to_text() == text == (line_with_checksum if name == "c_svc.reduced" else with_checksum)(text)
     libsvm = svm_load_model(str(RAW / "c_svc.folded"))
     for chunk in read_chunks(str(GOLDEN / "data")):

@@ -5,6 +5,7 @@ import pytest
 
 from fastsvm_cli.text.read_rows import smaller_chunks
 from support.evaluation import parse
+from support.messages import cases
 from support.paths import FASTSVM
 from support.processes import peak_memory
 from zoo.traits import usual
@@ -19,20 +20,7 @@ def many_classes(classes, per_class, probability=False):
 
 
 @pytest.mark.full
-@pytest.mark.parametrize(
-    "classes, per_class, row, rows, options",
-    [
-        (300, 2, "1 1:0.5 2:-0.25\n", 600, ""),
-        (26, 2, "1\n", 60_000, ""),
-        (26, 2, "\n", 60_000, "--unlabelled"),
-        (26, 400, "1 1:0.5 2:-0.25\n", 2_000, ""),
-        (400, 1, "1 1:1e9\n", 300, ""),  # too long for any bound of rounding: the reference sum
-        (100, 2, "1 1:0.5\n", 3_000, "--values"),
-        (100, 2, "1 1:0.5\n", 600, "-b 1"),
-        (70, 1, "1 1:0.5\n", 6_000, "approx --certify"),
-        (110, 1, "1 1:0.5\n", 3_000, "order --method triangle"),
-    ],
-)
+@pytest.mark.parametrize("classes, per_class, row, rows, options", cases("memory of many classes"))
 def test_many_rows_take_little_more_memory_than_one(fastsvm, tmp_path, classes, per_class, row, rows, options):
     """Buffers of 32 threads must not add up. Options: of predict, or a command that compiles the model first."""
     options, model = options.split(), "model"

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from fastsvm_cli import _native
 from support import profiles
-from support.evaluation import classification, parse, printed
+from support.evaluation import classification, decisions_of, parse, printed_for
 from support.in_process import both, written_lines
 from support.oracles import random_machine, random_rows
 
@@ -32,20 +32,8 @@ def arguments(rng, kind, classes):
     }[kind]()
 
 
-def printed_lines(task, values):
-    decisions, out = _native.Decisions(values.shape[1]), _native.Predictions()
-    decisions.resize(len(values))
-    np.asarray(decisions.value)[:] = values
-    _native.predict(task, decisions, True, out)
-    return printed(out)
-
-
 def open_rows(task, values, radii):
-    decisions = _native.Decisions(values.shape[1], True)
-    decisions.resize(len(values))
-    np.asarray(decisions.value)[:] = values
-    np.asarray(decisions.radius)[:] = radii
-    return _native.undecided_rows(task, decisions, True, 0.0)
+    return _native.undecided_rows(task, decisions_of(values, radii), True, 0.0)
 
 
 def extremes(rng, values, radii, slopes):
@@ -74,7 +62,7 @@ def test_whatever_the_values_are_within_their_radii_decided_rows_print_alike(see
         task = classification(range(classes), slopes.tolist(), shifts.tolist())
         if open_rows(task, values[None], radii[None]):
             continue
-        lines = printed_lines(task, np.vstack([values, extremes(rng, values, radii, slopes)]))
+        lines = printed_for(task, np.vstack([values, extremes(rng, values, radii, slopes)]))
         assert set(lines) == {lines[0]}
 
 
@@ -159,9 +147,7 @@ def iterated(first):
 def test_two_classes_are_iterated_on_request():
     values = np.concatenate([np.linspace(-20, 20, 501), [-1e9, 1e9, 0]])[:, None]
     task = classification([0, 1], [-1.0], [0.1])
-    decisions, out = _native.Decisions(1), _native.Predictions()
-    decisions.resize(len(values))
-    np.asarray(decisions.value)[:] = values
+    decisions, out = decisions_of(values), _native.Predictions()
     _native.predict(task, decisions, True, out)
     first = np.array(out.probability)
     out.iterate_pairs()

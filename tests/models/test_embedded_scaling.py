@@ -16,7 +16,7 @@ from fastsvm_cli.models import Precision, load_model, parse_model
 from fastsvm_cli.text.read_rows import read_chunks
 from fastsvm_cli.text.scaling import EmbeddedScaling, parse_scaling, with_labels
 from support.checksums import embedding
-from support.evaluation import error_of
+from support.evaluation import decisions_of, error_of
 from support.in_process import written_lines
 from support.model_files import exact_name, golden_values
 from support.paths import GOLDEN
@@ -99,11 +99,7 @@ def test_a_radius_covers_what_becomes_of_both_values(value, share, radius, from_
     other = value + radius * (share / 1e6)
     if abs(Fraction(other) - Fraction(value)) > Fraction(radius):
         other = value
-    one, two = _native.Decisions(1, True), _native.Decisions(1)
-    for decisions, number in ((one, value), (two, other)):
-        decisions.resize(1)
-        decisions.value[0, 0] = number
-    one.radius[0, 0] = radius
+    one, two = decisions_of(np.array([[value]]), np.array([[radius]])), decisions_of(np.array([[other]]))
     for decisions in (one, two):
         decisions.map_values(from_, scale, to)
     apart = abs(Fraction(one.value[0, 0]) - Fraction(two.value[0, 0]))

@@ -2,6 +2,7 @@
 (tests/zoo) compares the other interfaces and kinds."""
 
 import itertools
+import random
 
 import numpy as np
 import pytest
@@ -11,9 +12,11 @@ from fastsvm_cli.models import load_model, parse_model
 from support import oracles
 from support.evaluation import ROWS, SIZES, decide, parse, reference
 from support.in_process import Libsvm, both, mirrored, run_both, written_lines
-from support.model_files import COMBINATIONS, libsvm_rows
+from support.messages import cases
+from support.model_files import libsvm_rows
 from support.oracles import Machine, random_machine, random_rows
 from support.profiles import tries
+from support.training import train
 from zoo.traits import TRAITS, specimen
 
 
@@ -174,13 +177,30 @@ def test_a_power_that_multiplies_rounding_beyond_first_order_has_no_radius():
 # ---- trained models
 
 
+KERNELS = dict(cases("kernels of svm-train"))
+TYPES = dict(cases("types of svm-train"))
+COMBINATIONS = [(t, k, c) for t in TYPES for k in KERNELS for c in ((2, 4) if t in ("c_svc", "nu_svc") else (2,))]
+
+
+def trained(path, svm_type, kernel, classes, probability):
+    """Write a model that LIBSVM trains; return its path."""
+    rng = random.Random(11)
+    rows = [
+        {j: round(rng.gauss(0, 1), 3) for j in sorted(rng.sample(range(1, 9), rng.randint(2, 6)))} for _ in range(60)
+    ]
+    scores = [row.get(1, 0) - row.get(2, 0) + 0.5 * row.get(3, 0) ** 2 + rng.gauss(0, 0.3) for row in rows]
+    parted = [sum(s > cut for cut in (-0.7, 0, 0.7)[: classes - 1]) * 10 - 5 for s in scores]
+    y = scores if "svr" in svm_type else parted
+    return train(path, rows, y, f"{TYPES[svm_type]} {KERNELS[kernel]} -b {int(probability)}")
+
+
 @pytest.mark.full(few=6)
 @pytest.mark.parametrize("svm_type, kernel, classes", COMBINATIONS)
 def test_a_trained_model_is_read_answered_and_written_as_by_libsvm(
-    svm_predict, fastsvm, trained, tmp_path, svm_type, kernel, classes
+    svm_predict, fastsvm, tmp_path, svm_type, kernel, classes
 ):
     """Also by the commands."""
-    path = trained(svm_type, kernel, classes, kernel == "rbf")
+    path = trained(tmp_path / "trained", svm_type, kernel, classes, kernel == "rbf")
     model, theirs, rows = load_model(str(path)), Libsvm(path), libsvm_rows(ROWS)
     header, text, machine = model.header, model.to_text(), Machine.read(path.read_bytes())
     assert (header.svm_type, header.kernel_type, header.nr_class) == (svm_type, kernel, theirs.classes)

@@ -9,6 +9,7 @@ from fastsvm_cli.models import parse_model
 from support import oracles
 from support.evaluation import SIZES, decide, parse, reference
 from support.in_process import both, written_lines
+from support.messages import cases
 from support.oracles import Machine, random_machine, random_rows
 from zoo.traits import usual
 
@@ -28,18 +29,7 @@ def test_the_fast_exponential_is_right_from_one_to_nothing(instruction_set):
 
 
 @pytest.mark.full(few=2)
-@pytest.mark.parametrize(
-    "kernel, svm_type, classes, density, offset",
-    [
-        ("rbf", "c_svc", 3, 0.03, 1e5),
-        ("rbf", "c_svc", 2, 0.4, 0),
-        ("linear", "c_svc", 4, 1.0, 0),
-        ("polynomial", "c_svc", 3, 0.4, 0),
-        ("sigmoid", "nu_svc", 5, 0.03, 0),
-        ("rbf", "epsilon_svr", 2, 1.0, 1e5),
-        ("polynomial", "one_class", 2, 1.0, 0),
-    ],
-)
+@pytest.mark.parametrize("kernel, svm_type, classes, density, offset", cases("rows side by side"))
 def test_a_row_has_the_same_values_whatever_rows_are_beside_it(
     tmp_path, kernel, svm_type, classes, density, offset, instruction_set
 ):

@@ -2,11 +2,10 @@
 
 import platform
 import re
-import subprocess
-from functools import cache
 
 import pytest
 
+from support.building import run
 from support.paths import ROOT
 
 NATIVE = ROOT / "fastsvm_cli" / "native"
@@ -17,24 +16,16 @@ PIECES = re.compile(r"\s(vmov[lh]p[sd]|vmovq|vmovs[sd]|vpinsr[dq]|vpextr[dq]|vin
 pytestmark = [pytest.mark.full, pytest.mark.skipif(platform.machine() != "x86_64", reason="instructions of x86-64")]
 
 
-@pytest.fixture(scope="module")
-def assembly(tmp_path_factory):
+def assembly(source):
     """AVX2 assembly of a file of simd/: function name -> lines."""
-
-    @cache
-    def functions_of(source):
-        out = tmp_path_factory.mktemp("assembly") / f"{source}.s"
-        command = ["g++", "-std=c++17", "-O3", *AVX2, "-DFASTSVM_ISA=avx2", f"-I{NATIVE}", "-S", "-o", str(out)]
-        subprocess.run([*command, str(NATIVE / "simd" / source)], check=True)
-        functions: dict[str, list[str]] = {}
-        name = ""
-        for line in out.read_text().splitlines():
-            if match := re.match(r"(_Z[\w.]+):", line):
-                name = match[1]
-            functions.setdefault(name, []).append(line)
-        return functions
-
-    return functions_of
+    words = ["-std=c++17", "-O3", *AVX2, "-DFASTSVM_ISA=avx2", f"-I{NATIVE}", "-S", "-o-", NATIVE / "simd" / source]
+    functions: dict[str, list[str]] = {}
+    name = ""
+    for line in run("g++", *words).splitlines():
+        if match := re.match(r"(_Z[\w.]+):", line):
+            name = match[1]
+        functions.setdefault(name, []).append(line)
+    return functions
 
 
 def blocks(lines):
@@ -52,25 +43,26 @@ def blocks(lines):
 def assert_tiles(functions, kind, most):
     """Innermost loops with twelve sums in registers, of at most this many instructions."""
     found = [lines for name, lines in functions.items() if kind in name]
-    assert found
+    assert found, kind
     for lines in found:
         loops = [body for body in blocks(lines) if sum("vfmadd" in line for line in body) >= 12]
-        assert loops
+        assert loops, kind
         for body in loops:
             assert sum("vfmadd" in line for line in body) == 12 and len(body) <= most
             assert not [line for line in body if PIECES.search(line) or ("%rsp" in line and "vmov" in line)]
 
 
-@pytest.mark.parametrize("kind", ["single_sums_rows", "single_rows", "double_sums_rows", "double_dots_rows"])
-def test_a_tile_of_six_rows_multiplies_and_adds_registers_and_little_else(assembly, kind):
-    # Two registers of vectors, six numbers of rows.
-    assert_tiles(assembly("tiles.cpp"), f"{kind}ILi6E", 26)
+def test_a_tile_of_six_rows_multiplies_and_adds_registers_and_little_else():
+    functions = assembly("tiles.cpp")
+    for kind in ("single_sums_rows", "single_rows", "double_sums_rows", "double_dots_rows"):
+        # Two registers of vectors, six numbers of rows.
+        assert_tiles(functions, f"{kind}ILi6E", 26)
 
 
-@pytest.mark.parametrize(("top", "most"), [("d", 27), ("f", 32)])  # coefficients of single precision are converted
-def test_a_tile_of_three_rows_or_polynomials_multiplies_and_adds_registers_and_little_else(assembly, top, most):
+def test_a_tile_of_three_rows_or_polynomials_multiplies_and_adds_registers_and_little_else():
     # Rows: for two columns, two registers of rows and three coefficients. Polynomials: two registers of coefficients
     # and three numbers of rows.
     functions = assembly("polynomials.cpp")
-    assert_tiles(functions, f"5DenseILi2E{top}E", 25)  # conversion has its own loop
-    assert_tiles(functions, f"dense_panelI{top}E", most)
+    for top, most in (("d", 27), ("f", 32)):  # coefficients of single precision are converted
+        assert_tiles(functions, f"5DenseILi2E{top}E", 25)  # conversion has its own loop
+        assert_tiles(functions, f"dense_panelI{top}E", most)

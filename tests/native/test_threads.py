@@ -2,7 +2,6 @@
 
 import bz2
 import gzip
-import io
 import itertools
 import lzma
 import os
@@ -11,54 +10,39 @@ import threading
 
 import numpy as np
 import pytest
-from libsvm.svmutil import svm_read_problem, svm_save_model, svm_train
 
 from fastsvm_cli import _native
 from fastsvm_cli.console import terminal
 from fastsvm_cli.methods.approx.expansion import compile_maclaurin
 from fastsvm_cli.models import load_model
 from support.building import run
+from support.messages import cases
 from support.oracles import random_machine
 from support.paths import DATA, TESTS
-from support.processes import outcome
+from support.processes import Screen, outcome
 from support.reducing import as_rows
+from support.training import train_on
 
-TASKS = {
-    "rings": ("rings.train", "-g 2 -c 10"),
-    "colors": ("colors.train", "-g 0.05"),
-    "waves": ("waves.train", "-s 3 -g 1 -p 0.02"),
-}
+TASKS = {name: words for name, *words in cases("trained for threads")}
 #: Copies of the model "rings".
 PACKED = {"plain": bytes, "gzip": gzip.compress, "bzip2": bz2.compress, "xz": lzma.compress}
 #: Commands that load numpy.
-LOADING = (
-    ["approx", "--certify", "{rings}", "out"],
-    ["approx", "--centers", "3", "{rings}", "out"],
-    ["approx", "--rank", "2", "{rings}", "out"],
-    ["reduce", "--vectors", "5", "{rings}", "out"],
-    ["order", "{rings}", "out"],
-    ["order", "--method", "triangle", "{rings}", "out"],
-    ["border", "--samples", "5", "{rings}", "out"],
-    ["border", "--samples", "5", "--bandwidth", "0.3", "{data}", "out"],
-    ["bound", "{data}", "{rings}"],
-)
-PREDICT = [["predict", "{data}", f"{{{name}}}", "out"] for name in PACKED]
+LOADING = cases("commands that load numpy")
 
 
 @pytest.fixture(scope="module")
 def models(tmp_path_factory):
     folder = tmp_path_factory.mktemp("threads")
     for name, (train, options) in TASKS.items():
-        y, x = svm_read_problem(str(DATA / train))
-        svm_save_model(str(folder / name), svm_train(y[:250], x[:250], f"-q {options}"))
+        train_on(folder / name, train, options, 250)
     (folder / "data").write_text("".join((DATA / "rings.train").read_text().splitlines(keepends=True)[:200]))
     for name, compress in PACKED.items():
         (folder / name).write_bytes(compress((folder / "rings").read_bytes()))
     return folder
 
 
-def words_of(template, models):
-    return [word.format(**{name: models / name for name in (*TASKS, *PACKED, "data")}) for word in template]
+def words_of(line, models):
+    return [models / word if word in (*TASKS, *PACKED, "data") else word for word in line.split()]
 
 
 @pytest.mark.full
@@ -97,7 +81,7 @@ def test_a_certificate_is_one_whatever_the_number_of_threads(models, best_instru
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("words", LOADING, ids=" ".join)
+@pytest.mark.parametrize("words", LOADING)
 def test_the_matrix_library_has_one_thread_in_every_command(models, tmp_path, words):
     code = (
         "import sys\n"
@@ -136,13 +120,7 @@ def test_no_thread_starts_there(threadless):
 
 @pytest.mark.full
 @pytest.mark.parametrize(
-    "words",
-    [
-        *LOADING,
-        ["order", "--fold", "{data}", "{rings}", "out"],
-        *(["predict", "{data}", f"{{{of}}}", "out"] for of in PACKED),
-    ],
-    ids=" ".join,
+    "words", [*LOADING, "order --fold data rings out", *(f"predict data {of} out" for of in PACKED)]
 )
 def test_every_command_works_where_no_thread_starts(fastsvm, models, tmp_path, threadless, words):
     words = words_of(words, models)
@@ -167,12 +145,7 @@ def test_the_threads_there_are_do_the_work_where_memory_ends_before_the_next_one
 
 def test_a_progress_bar_needs_no_thread(monkeypatch):
     """rich would refresh it from a thread."""
-
-    class Terminal(io.StringIO):
-        def isatty(self):
-            return True
-
-    screen = Terminal()
+    screen = Screen()
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setattr(sys, "stderr", screen)
     monkeypatch.setattr(terminal, "monotonic", itertools.count(0.0, 10.0).__next__)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from support.bad_rows import PRECOMPUTED, spoil
+from support.messages import cases
 from support.open_rows import awkward
 from support.oracles import random_rows
 from support.reading import COMPRESS, dressed
@@ -14,15 +15,7 @@ from zoo.kinds import compiled
 from zoo.traits import specimen
 
 #: Name -> trait, and end of a file's name -> kind.
-MODELS = {
-    "two": (
-        "two_classes",
-        {"cert": "approx-certified", "approx": "approx", "order": "geometry", "red": "reduced", "border": "border"},
-    ),
-    "four": ("four_classes", {"cert": "approx-certified", "red": "reduced", "triangle": "triangle"}),
-    "one": ("one_class", {"cert": "approx-certified", "approx": "approx"}),
-    "regression": ("epsilon_svr", {"cert": "approx-certified", "red": "reduced", "order": "geometry"}),
-}
+MODELS = {name: words for name, *words in cases("models of predictions")}
 
 
 @pytest.fixture(scope="session")

@@ -9,7 +9,7 @@ from scipy.special import betaincinv
 
 from fastsvm_cli.comparisons import upper_bound
 from support.compiling import compile_all
-from support.messages import table
+from support.messages import cases, table
 from support.open_rows import is_row
 from support.outputs import timeless
 from support.resuming import forked
@@ -44,19 +44,7 @@ def counted(lines, answers, exact):
 
 
 @pytest.mark.full(few=4)
-@pytest.mark.parametrize(
-    "model, end, options",
-    [
-        ("two.approx", "dressed", "--values"),
-        ("two.border", "bad", "--on-bad-row nan"),
-        ("two.cascade", "bad", "--on-bad-row skip"),
-        ("two.order", "dressed", "--steps 3"),
-        ("two.cert", "dressed", "-b 1"),
-        ("two.red", "bad", "--on-bad-row skip --values"),
-        ("two.cascade", "dressed", "-b 1"),
-        ("one.approx", "rows", ""),
-    ],
-)
+@pytest.mark.parametrize("model, end, options", cases("audited rows"))
 def test_counts_are_those_of_the_labels_and_the_rows_stay(home, tmp_path, model, end, options):
     """Bad rows and comments are not sampled, and move no other row."""
     fast, exact, options = home / model, home / f"{model[:3]}.model", options.split()

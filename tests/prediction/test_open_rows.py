@@ -13,7 +13,7 @@ from fastsvm_cli.text.read_rows import read_chunks
 from support import oracles
 from support.evaluation import decide
 from support.in_process import answered
-from support.messages import table
+from support.messages import cases, table
 from support.open_rows import CASES, bits, expected_open, is_row, parsed
 from support.outputs import timeless
 from support.paths import FASTSVM
@@ -63,19 +63,7 @@ def test_open_rows_are_those_the_radii_leave_open(fastsvm, models, tmp_path, cas
 
 
 @pytest.mark.full(few=1)
-@pytest.mark.parametrize(
-    "threads, end, options",
-    [
-        (1, "gzip", ""),
-        (2, "-", ""),
-        (3, "csv", "--dense --on-bad-row skip"),
-        (2, "bare", "--unlabelled"),
-        (3, "crlf", ""),
-        (1, "bad", "--on-bad-row skip"),
-        (2, "bad", "--on-bad-row nan"),
-        (2, "dressed", "--on-bad-row skip"),
-    ],
-)
+@pytest.mark.parametrize("threads, end, options", cases("open rows of data"))
 def test_whatever_the_data_comes_as(fastsvm, models, tmp_path, threads, end, options):
     plain, fast = models / "four.rows", models / "four.cert"
     source, given = (tmp_path / "data", {}) if end in ("-", "crlf") else (models / f"four.{end}", {})

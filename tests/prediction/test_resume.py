@@ -15,33 +15,16 @@ import pytest
 from fastsvm_cli.commands import resume
 from fastsvm_cli.commands.resume import ResumableOutput
 from fastsvm_cli.prediction import RunCounts
-from support.messages import SKIPPED, no_label
+from support.messages import SKIPPED, cases, no_label
 from support.outputs import timeless
 from support.paths import FASTSVM, SCRIPTS
 from support.processes import outcome
 from support.reading import COMPRESS
 from support.resuming import ROWS, Disk, forked, lines_of, resumable
 
-RUNS = [
-    ("two.approx", "two.csv", "--dense --on-bad-row skip --values"),
-    ("two.model", "two.bad", "--json --on-bad-row nan -b 1"),
-    ("two.cert", "two.rows", "--exact two.model --values"),
-    ("two.cert", "two.gzip", "--json -b 1 --exact two.model"),
-    ("two.order", "two.bzip2", "--steps 3 --values"),
-    ("four.triangle", "four.xz", "--json"),
-    ("regression.red", "regression.rows", "--exact regression.model --tolerance 0.5"),
-    ("regression.order", "regression.dressed", "--json --tolerance 0.1 --on-bad-row nan"),
-    ("two.approx", "two.bare", "--json --unlabelled"),
-    ("two.border", "two.rows", "--json --audit 0.3 --seed 7 --exact two.model"),
-    ("serials.model", "serials.bad", "--on-bad-row nan --values"),
-    ("two.model", "no.rows", "--json -b 1"),
-    ("two.model", "foo.rows", "--json --on-bad-row skip"),
-    ("two.model", "foo.rows", "--on-bad-row nan -b 1"),
-]
-
 
 @pytest.mark.full(few=1)
-@pytest.mark.parametrize("model, rows, options", RUNS, ids=lambda value: value)
+@pytest.mark.parametrize("model, rows, options", cases("resumed runs"), ids=lambda value: value)
 def test_killed_again_and_again_it_comes_to_the_same_end(models, tmp_path, model, rows, options):
     words = [str(models / word) if word.endswith(".model") else word for word in options.split()]
     command = ["predict", *words, models / rows, models / model]

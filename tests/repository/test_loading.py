@@ -5,6 +5,7 @@ import sys
 import pytest
 
 from support.compiling import compile_all
+from support.messages import cases
 from support.paths import DATA
 from support.processes import outcome
 from support.training import train_on
@@ -40,19 +41,7 @@ def models(tmp_path_factory):
 
 
 @pytest.mark.full(few=1)
-@pytest.mark.parametrize(
-    "words",
-    [
-        "exact",
-        "compiled --on-bad-row nan",
-        "density",
-        "certified --open-rows /dev/null",
-        "certified --exact exact",
-        "geometry --steps 5",
-        "triangle",
-        "compiled --audit 50% --exact exact",
-    ],
-)
+@pytest.mark.parametrize("words", cases("predictions that load little"))
 def test_predict_loads_nothing_slow(models, words):
     model, *options = words.split()
     loaded = loaded_after(AFTER_MAIN, "predict", "-q", *options, DATA / "colors.test", model, "/dev/null", cwd=models)

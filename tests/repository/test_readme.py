@@ -22,6 +22,7 @@ from fastsvm_cli.methods.border import samples
 from fastsvm_cli.methods.order import orders
 from fastsvm_cli.methods.reduce import placement
 from support import forked
+from support.messages import cases
 from support.pages import PAGES, anchors, blocks, command_lines, inline, links, prose, sections, stages
 from support.paths import DATA, ROOT, SCRIPTS, TESTS
 from support.processes import outcome
@@ -29,13 +30,7 @@ from support.processes import outcome
 FRONT, REFERENCE = PAGES["README.md"], PAGES["fastsvm_cli/commands/README.md"]
 CONTEXT = click.Context(group)
 #: Options of other programs in pages, besides those that scripts use.
-OPTIONS_OF_OTHERS = set(
-    (
-        "--nworkers --nthreads --memory-limit --hostfile --remote-python --lifetime --lifetime-stagger "
-        "--sshloginfile --joblog --resume-failed --retries --filter-hosts --port --files --glob --repo "
-        "--create-namespace --generate-name --build --cflags --libs --variable"
-    ).split()
-)
+OPTIONS_OF_OTHERS = set(cases("options of other programs"))
 
 
 def _fits(name, words):
@@ -132,14 +127,7 @@ def test_commands_in_texts_and_command_lines_are_possible():
 
 
 #: Further files in command lines -> file in the folder of shared data and models, without which the lines are not run.
-SHARED = {
-    "a9a.t": "data/a9a.t",
-    "a9a.model": "models/a9a_g0.01_c1.model",
-    "ijcnn1.t": "data/ijcnn1.t",
-    "ijcnn1.model": "models/ijcnn1_g0.05_c1.model",
-    "u20.t": "data/u20.t",
-    "u20.model": "models/u20_g0.1_c1.model",
-}
+SHARED = dict(cases("shared data"))
 
 
 def _inputs(stage):

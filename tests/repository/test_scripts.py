@@ -85,6 +85,16 @@ def test_one_script_runs_every_experiment_of_the_papers(capsys, monkeypatch):
 
 
 @pytest.mark.full
+def test_the_check_of_a_cluster_compares_what_a_bad_row_leaves(tmp_path):
+    """On small data."""
+    command = [sys.executable, SCRIPTS / "check_cluster.py", "--folder", tmp_path, "--size", "0.1"]
+    done = outcome([*command, "--only", "poison", "faults"])
+    assert done.returncode == 0, done.stdout + done.stderr
+    reported = ("exit code 1: Error: rows/b:", "parts kept", "the same bytes")
+    assert all(words in done.stdout for words in reported) and not list(tmp_path.iterdir())
+
+
+@pytest.mark.full
 def test_the_benchmark_tabulates_and_compares(tmp_path):
     """The models are small; a figure that changed beyond the errors is named."""
     for folder in ("tuned", "published"):

@@ -4,30 +4,21 @@ import io
 import json
 import os
 import re
-import signal
 import subprocess
 
 import numpy as np
 from rich.console import Console
-from scipy.stats import binomtest, median_abs_deviation
+from scipy.stats import median_abs_deviation
 
 from support.forked import fastsvm
+from support.messages import cases
 from support.paths import DATA
-from support.processes import PATIENCE, default_signals, wait_until
+from support.processes import default_signals, interrupted, wait_until
 from support.training import train_on
 
 ROWS = 120
 #: Instead of this machine: builds of svm-predict differ in speed.
-MACHINE = {
-    "processor": "A processor",
-    "cores": 2,
-    "threads": 2,
-    "kernels": "avx2",
-    "fastsvm": "1",
-    "libsvm_official": "2",
-    "python": "3",
-    "svm_predict": "/somewhere/svm-predict",
-}
+MACHINE = dict(cases("the machine of bench"))
 STATISTICS = {
     "median": np.median,
     "spread": lambda runs: 1.4826 * median_abs_deviation(runs),
@@ -38,10 +29,6 @@ def ratio_and_error(reference, mine):
     """Gaussian propagation through r / m, by its partial derivatives."""
     r, m = np.median(reference), np.median(mine)
     return r / m, np.hypot(STATISTICS["spread"](reference) / m, r * STATISTICS["spread"](mine) / m**2)
-
-
-def wilson(different, rows):
-    return binomtest(different, rows).proportion_ci(0.95, method="wilson").high
 
 
 def train(folder, name, source, options, rows=None):
@@ -104,9 +91,6 @@ def interrupted_when(ready, words, cwd, **environment):
     try:
         wait_until(lambda: process.poll() is not None or ready())
         assert process.poll() is None
-        os.killpg(process.pid, signal.SIGINT)
-        out, err = process.communicate(timeout=PATIENCE)
+        return interrupted(process)
     finally:
         process.kill()
-    assert process.returncode == 130, err
-    return out, err

@@ -4,8 +4,12 @@ import re
 from hashlib import sha256
 
 
+def fingerprint(text: bytes) -> str:
+    return sha256(text).hexdigest()[:32]
+
+
 def digits(text: bytes) -> bytes:
-    return sha256(text.replace(b"\r\n", b"\n")).hexdigest()[:32].encode()
+    return fingerprint(text.replace(b"\r\n", b"\n")).encode()
 
 
 def with_checksum(text: bytes) -> bytes:

@@ -57,6 +57,24 @@ def reference(model, chunk):
     return np.array(out.value)
 
 
+def decisions_of(values, radii=None):
+    """Decisions of these values, (rows, pairs), and radii."""
+    out = _native.Decisions(values.shape[1], radii is not None)
+    out.resize(len(values))
+    np.asarray(out.value)[:] = values
+    if radii is not None:
+        np.asarray(out.radius)[:] = radii
+    return out
+
+
+def printed_for(task, values):
+    """Lines of labels and probabilities for these decision values, (rows, pairs)."""
+    out = _native.Predictions()
+    _native.predict(task, decisions_of(values), True, out)
+    both = zip(out.label, out.probability.tolist())
+    return [" ".join([f"{label:.17g}", *(f"{each:g}" for each in row)]) for label, row in both]
+
+
 def error_of(text, path="m"):
     """The message that refuses a text."""
     with pytest.raises(ModelFormatError) as caught:
@@ -85,12 +103,6 @@ def classification(labels, prob_a=(), prob_b=()):
     pairs = len(labels) * (len(labels) - 1) // 2
     both = ({"probA": list(prob_a), "probB": list(prob_b)}) if len(prob_a) else {}
     return Header("c_svc", "rbf", len(labels), 0, [0.0] * pairs, label=list(labels), **both).task()
-
-
-def printed(predictions):
-    """Lines of labels and probabilities, as svm-predict prints them."""
-    both = zip(predictions.label, predictions.probability.tolist())
-    return [" ".join([f"{label:.17g}", *(f"{each:g}" for each in row)]) for label, row in both]
 
 
 def stopped_after(model, steps):

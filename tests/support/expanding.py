@@ -1,13 +1,12 @@
 """Helpers for tests of Maclaurin models."""
 
-from hashlib import sha256
-
 import numpy as np
 
 from fastsvm_cli import _native
 from fastsvm_cli.methods.approx.expansion import compile_maclaurin
 from fastsvm_cli.models import Model, parse_model
 from support import oracles
+from support.checksums import fingerprint
 from support.evaluation import parse
 from support.oracles import random_machine, random_rows
 
@@ -79,8 +78,4 @@ def gaussian(rng, svm_type="c_svc", *, n=40, d=8, density=1.0, scale=1.0, offset
 def certified(machine, **options):
     """Exact model, and Maclaurin model with radii."""
     exact = parse_model(machine.text(), "a.model")
-    return exact, compile_maclaurin(exact, fingerprint=fingerprint(machine), certify=True, **options)
-
-
-def fingerprint(machine):
-    return sha256(machine.text()).hexdigest()[:32]
+    return exact, compile_maclaurin(exact, fingerprint=fingerprint(machine.text()), certify=True, **options)

@@ -40,14 +40,23 @@ def serve(channel):
         child = os.fork()
         if not child:
             channel.close()
-            become(*json.loads(message), descriptors)
+            *told, by_click = json.loads(message)
+            become(*told, descriptors, leave_to_click if by_click else lambda: None)
         for descriptor in descriptors:
             os.close(descriptor)
         _, status = os.waitpid(child, 0)
         channel.sendall(os.waitstatus_to_exitcode(status).to_bytes(4, "little", signed=True))
 
 
-def become(words, cwd, environment, by_click, descriptors):
+def leave_to_click():
+    """The core does not run `predict`."""
+    from fastsvm_cli import start
+
+    start._predicted = lambda: None
+
+
+def become(words, cwd, environment, descriptors, prepare=lambda: None):
+    """Run the command in this process, a fork, and end it. descriptors: its standard streams. prepare: called first."""
     try:
         for standard, descriptor in enumerate(descriptors):
             os.dup2(descriptor, standard)
@@ -61,10 +70,9 @@ def become(words, cwd, environment, by_click, descriptors):
         sys.stdin = open(0, closefd=False)
         sys.stdout = open(1, "w", closefd=False, errors="strict")
         sys.stderr = open(2, "w", closefd=False, errors="backslashreplace")
+        prepare()
         from fastsvm_cli import start
 
-        if by_click:
-            start._predicted = lambda: None
         start.run()
     except BaseException:
         traceback.print_exc()

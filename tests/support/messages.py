@@ -1,5 +1,7 @@
-"""Messages about rows and models that several tests expect; their wording is only here and in messages.txt."""
+"""Messages about rows and models that several tests expect, whose wording is only here and in messages.txt; the tables
+of cases."""
 
+import ast
 import re
 
 import pytest
@@ -42,6 +44,19 @@ def sentences(section):
 def table(file, section):
     """The columns of each line."""
     return [line.split(" => ") for line in _lines(file, section)]
+
+
+def cases(section):
+    """Cases of a section of cases.txt: a value, or a tuple of the columns."""
+    lines = [line.split(" => ") for line in _lines("cases.txt", section) if not line.startswith("#")]
+    return [tuple(map(_literal, columns)) if columns[1:] else _literal(*columns) for columns in lines]
+
+
+def _literal(text):
+    try:
+        return ast.literal_eval(text)
+    except (SyntaxError, ValueError):
+        return text
 
 
 def unescaped(text):

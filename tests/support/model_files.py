@@ -1,6 +1,5 @@
-"""Golden, handwritten, compiled and trained model files; LIBSVM's values for them."""
+"""Golden, handwritten and compiled model files; LIBSVM's values for them."""
 
-import random
 from ctypes import c_double
 from pathlib import Path
 
@@ -12,7 +11,6 @@ from fastsvm_cli.models import parse_model
 from support.checksums import with_checksum
 from support.evaluation import HAND, values
 from support.paths import GOLDEN
-from support.training import train
 
 # ---- golden files
 
@@ -33,47 +31,6 @@ def golden_values(name, file="values"):
     rows = [line.split()[1:] for line in (GOLDEN / file).read_text().splitlines() if line.split()[0] == Path(name).name]
     assert [int(row[0]) for row in rows] == list(range(1, 13))
     return np.array([[float(word) for word in row[1:]] for row in rows])
-
-
-# ---- trained models
-
-
-KERNELS = {
-    "linear": "-t 0",
-    "polynomial": "-t 1 -d 3 -g 0.5 -r 1",
-    "rbf": "-t 2 -g 0.3",
-    "sigmoid": "-t 3 -g 0.1 -r -0.5",
-}
-TYPES = {
-    "c_svc": "-s 0 -c 2",
-    "nu_svc": "-s 1 -n 0.3",
-    "one_class": "-s 2 -n 0.3",
-    "epsilon_svr": "-s 3 -p 0.1",
-    "nu_svr": "-s 4 -n 0.4",
-}
-COMBINATIONS = [(t, k, c) for t in TYPES for k in KERNELS for c in ((2, 4) if t in ("c_svc", "nu_svc") else (2,))]
-
-
-def trained_models(folder):
-    """trained(svm_type, kernel, classes, probability) -> path of a LIBSVM model"""
-    rng = random.Random(11)
-    rows = [
-        {j: round(rng.gauss(0, 1), 3) for j in sorted(rng.sample(range(1, 9), rng.randint(2, 6)))} for _ in range(60)
-    ]
-    scores = [row.get(1, 0) - row.get(2, 0) + 0.5 * row.get(3, 0) ** 2 + rng.gauss(0, 0.3) for row in rows]
-
-    def trained(svm_type, kernel="rbf", classes=2, probability=False):
-        path = folder / f"{svm_type}-{kernel}-{classes}-{probability}"
-        if not path.exists():
-            y = (
-                scores
-                if "svr" in svm_type
-                else [sum(s > cut for cut in (-0.7, 0, 0.7)[: classes - 1]) * 10 - 5 for s in scores]
-            )
-            train(path, rows, y, f"{TYPES[svm_type]} {KERNELS[kernel]} -b {int(probability)}")
-        return path
-
-    return trained
 
 
 # ---- handwritten and damaged models

@@ -10,16 +10,10 @@ from fastsvm_cli.text.read_rows import read_chunks
 from support import oracles
 from support.bad_rows import BAD
 from support.evaluation import decide, stopped_after
+from support.messages import cases
 
 #: Name -> file of the compiled model, options of predict.
-CASES = {
-    "two": ("two.cert", []),
-    "four": ("four.cert", []),
-    "one": ("one.cert", []),
-    "regression": ("regression.cert", ["--tolerance", "0.4"]),
-    "reduced": ("four.red", []),
-    "steps": ("two.order", ["--steps", "9"]),
-}
+CASES = {name: (file, options.split()) for name, file, options in cases("models that leave rows open")}
 UNKNOWN = 2_000_000_000  # an index that no support vector has
 
 

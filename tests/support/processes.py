@@ -1,6 +1,7 @@
 """Child processes: exit codes, memory, signals and terminals."""
 
 import fcntl
+import io
 import os
 import pty
 import signal
@@ -30,11 +31,10 @@ def default_signals():
 
 
 def interrupted(child):
-    """Lines of standard error of a child whose process group gets SIGINT, as from Ctrl-C. All of the group has ended
-    then."""
+    """Both streams of a child whose process group gets SIGINT, as from Ctrl-C. All of the group has ended then."""
     os.killpg(child.pid, signal.SIGINT)
-    _, printed = child.communicate(timeout=PATIENCE)
-    assert child.returncode == 130, printed
+    streams = child.communicate(timeout=PATIENCE)
+    assert child.returncode == 130, streams
 
     def gone():
         try:
@@ -43,7 +43,7 @@ def interrupted(child):
             return True
 
     assert wait_until(gone)
-    return printed.splitlines()
+    return streams
 
 
 def outcome(words, **options):
@@ -79,6 +79,15 @@ def peak_memory(*command, cwd):
     code, kilobytes = map(int, done.stdout.split())
     assert code == 0, done.stderr
     return kilobytes * 1024
+
+
+class Screen(io.StringIO):
+    """A terminal, as a standard stream of this process."""
+
+    encoding = "utf-8"
+
+    def isatty(self):
+        return True
 
 
 def on_a_terminal(words, columns, *, cwd=None, env=None):

@@ -1,23 +1,17 @@
 """Helpers for tests of reduced sets."""
 
-from hashlib import sha256
-
 import numpy as np
 
 from fastsvm_cli.methods.reduce.reduction import compile_reduced_set
 from fastsvm_cli.models import parse_model
 from support import oracles
-from support.checksums import line_with_checksum
+from support.checksums import fingerprint, line_with_checksum
 from support.evaluation import parse
 from support.in_process import written_lines
 from support.oracles import EXTENDED, Machine, random_machine
 
 TYPES = [("c_svc", 2), ("c_svc", 4), ("nu_svc", 3), ("one_class", 2), ("epsilon_svr", 2), ("nu_svr", 2)]
 INITS, OPTIMIZERS = ("greedy", "random", "alpha", "cluster"), ("none", "irprop", "fixed-point")
-
-
-def fingerprint(text):
-    return sha256(text).hexdigest()[:32]
 
 
 def exact_model(machine):

@@ -3,56 +3,36 @@
 import os
 import signal
 import stat
-import sys
 import tempfile
 
-from fastsvm_cli import _native, cli, prediction, system
+from fastsvm_cli import _native, prediction
 from fastsvm_cli.commands import resume
-from support.processes import default_signals
+from support.forking import become, leave_to_click
+from support.processes import Finished, default_signals
 
 ROWS = 400
 BLOCK = 2048  # bytes of text per chunk
 
 
-class Ended:
-    """A command that ended in a fork. code: its exit code, or minus the signal that killed it."""
-
-    def __init__(self, code, out, err):
-        self.code, self.out, self.err = code, out, err
-
-    def __str__(self):
-        return f"code {self.code}\n--- standard output\n{self.out}\n--- standard error\n{self.err}"
-
-
 def forked(folder, *arguments, prepare=lambda: None, code=0, block=BLOCK, seconds=0.0):
-    """Run fastsvm in a fork with small chunks, and a checkpoint after each. prepare: called first."""
-    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+    """Run fastsvm in a fork with small chunks, and a checkpoint after each. prepare: called first. Returns a Finished,
+    whose code is minus the signal that killed it."""
+
+    def begin():
+        default_signals()
+        leave_to_click()
+        _answer_in_blocks(block)
+        resume.SECONDS, resume.SHARE = seconds, float("inf")
+        prepare()
+
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err, open(os.devnull) as given:
         child = os.fork()
         if child == 0:
-            ended = 99
-            try:
-                default_signals()
-                system.handle_signals()
-                os.chdir(folder)
-                os.dup2(out.fileno(), 1), os.dup2(err.fileno(), 2)
-                sys.stdout, sys.stderr = open(1, "w", closefd=False), open(2, "w", closefd=False)
-                sys.argv = ["fastsvm", *map(str, arguments)]
-                _answer_in_blocks(block)
-                resume.SECONDS, resume.SHARE = seconds, float("inf")
-                prepare()
-                cli.main()
-            except SystemExit as stop:
-                ended = stop.code
-            except BaseException:
-                import traceback
-
-                traceback.print_exc()
-            finally:
-                sys.stderr.flush()
-                os._exit(ended)
+            streams = [each.fileno() for each in (given, out, err)]
+            become(["fastsvm", *map(str, arguments)], folder, dict(os.environ), streams, begin)
         _, status = os.waitpid(child, 0)
         texts = [(file.seek(0), file.read().decode())[1] for file in (out, err)]
-    ended = Ended(os.waitstatus_to_exitcode(status), *texts)
+    ended = Finished(arguments, os.waitstatus_to_exitcode(status), *texts)
     assert "Traceback" not in ended.err and (code is None or ended.code == code), str(ended)
     return ended
 

@@ -4,7 +4,6 @@ which are those of the file without them."""
 import json
 import random
 import re
-import subprocess
 
 import pytest
 
@@ -13,10 +12,10 @@ from fastsvm_cli._native import MOST_NAMED
 from fastsvm_cli.errors import DataFormatError
 from support import forked
 from support.bad_rows import BAD, PRECOMPUTED, RANGE, SPARSE, TABLE, options_of_reader, spoil
-from support.messages import SKIPPED
+from support.messages import SKIPPED, cases
 from support.outputs import timeless
-from support.paths import FASTSVM, PROGRAM
-from support.processes import PATIENCE, outcome
+from support.paths import PROGRAM
+from support.processes import outcome
 from support.reading import SIZES, read
 from support.scaling import read_scaling
 from zoo.traits import specimen
@@ -82,19 +81,7 @@ def test_an_invalid_line_is_named_in_one_line_after_the_rows_before_it(tmp_path,
 
 
 @pytest.mark.full(few=1)
-@pytest.mark.parametrize(
-    "trait, kind, options",
-    [
-        ("two_classes", "exact", "-b 1 --values"),
-        ("two_classes", "approx", ""),
-        ("two_classes", "approx-certified", "--exact EXACT --values -b 1"),
-        ("four_classes", "approx-certified", "-b 1 --values --exact EXACT"),
-        ("four_classes", "reduced", "--values"),
-        ("four_classes", "geometry", "--steps 3 --values"),
-        ("epsilon_svr", "exact", "-b 1 --values"),
-        ("one_class", "exact", "--values"),
-    ],
-)
+@pytest.mark.parametrize("trait, kind, options", cases("good rows among bad ones"))
 def test_the_good_rows_are_those_of_the_file_without_the_bad_ones(fastsvm, model, tmp_path, trait, kind, options):
     words = [model(trait, "exact") if word == "EXACT" else word for word in options.split()]
     fast, lines = model(trait, kind), specimen(trait).data.decode().splitlines(keepends=True) * 2
@@ -138,21 +125,6 @@ def test_a_file_of_bad_rows_alone_is_read_to_its_end(fastsvm, model, tmp_path, t
         assert done.err.count("Warning: bad:") == min(lines, MOST_NAMED)
     done = fastsvm("predict", "--on-bad-row", "nan", "-b", 1, "bad", model("two_classes", "exact"))
     assert re.fullmatch(r"labels -?\d+ -?\d+\n" + "(nan nan nan\n){%d}" % lines, done.out)
-
-
-def test_a_slow_pipe_gets_an_answer_for_a_bad_row_at_once(model):
-    process = subprocess.Popen(
-        [FASTSVM, "predict", "-q", "--on-bad-row", "nan", "-", str(model())],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-    )
-    for line in (b"1 1:0.5\n", b"foo\n", b"\n", b"-1 2:1\n"):
-        process.stdin.write(line)
-        process.stdin.flush()
-        # It would hang if rows were gathered.
-        assert (process.stdout.readline() == b"nan\n") == (b":" not in line)
-    process.stdin.close()
-    assert process.wait(PATIENCE) == 0
 
 
 @pytest.mark.parametrize("threads", [1, 2])

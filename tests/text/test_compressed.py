@@ -15,6 +15,7 @@ import fastsvm_cli
 from fastsvm_cli.errors import FileError
 from fastsvm_cli.text.byte_source import Content
 from fastsvm_cli.text.read_rows import read_chunks
+from support.messages import cases
 from support.model_files import REGRESSION
 from support.paths import PROGRAM
 from support.processes import PATIENCE
@@ -135,17 +136,7 @@ def buffers_of(content, rng, longest):
         at += step
 
 
-@pytest.mark.parametrize(
-    "compress, longest, pause, times",
-    [
-        (None, 1, 0.0, 1),
-        (None, 50, 0.001, 1),
-        ("gzip", 3, 0.0002, 1),
-        ("bzip2", 50, 0, 1),
-        ("xz", 1, 0, 1),
-        (None, 100_000, 0, 900),
-    ],
-)
+@pytest.mark.parametrize("compress, longest, pause, times", cases("buffers in a pipe"))
 def test_buffers_of_any_size_in_a_pipe_give_the_same_rows(pipe, compress, longest, pause, times):
     path, writer = pipe
     content = (COMPRESS[compress](SAMPLE.encode()) if compress else SAMPLE.encode()) * times

@@ -10,23 +10,13 @@ import stat
 import pytest
 
 from support import forked
-from support.messages import table
+from support.messages import cases, table
 from support.paths import GOLDEN, PROGRAM
 from support.processes import outcome
 from support.system_faults import SystemFaults
 
 #: Command lines that read `model`, `rows` and `exact`, and write a file, the last word.
-WRITERS = {
-    "program": [PROGRAM, "-q", "rows", "model", "out"],
-    "predict in Python": ["predict", "-q", "--max-line", "9", "rows", "model", "out"],
-    "approx": ["approx", "-q", "model", "out"],
-    "reduce": ["reduce", "-q", "--vectors", "3", "--no-finish", "model", "out"],
-    "order": ["order", "-q", "model", "out"],
-    "border": ["border", "-q", "--samples", "4", "model", "out"],
-    "cascade": ["cascade", "-q", "--data", "rows", "--rows", "1000000", "--budget", "10%", "model", "out"],
-    "export": ["export", "-q", "--to", "onnx", "model", "out"],
-    "predict": ["predict", "-q", "rows", "model", "out"],
-}
+WRITERS = {name: [{"PROGRAM": PROGRAM}.get(word, word) for word in line.split()] for name, line in cases("writers")}
 
 
 def as_owner_only():

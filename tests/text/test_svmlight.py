@@ -7,7 +7,7 @@ import random
 import pytest
 
 from fastsvm_cli import _native
-from support.messages import no_label
+from support.messages import cases, no_label
 from support.outputs import timeless
 from support.paths import DATA
 from support.reading import SIZES, dressed, read, rows_in
@@ -49,16 +49,7 @@ def test_lines_of_slices_and_of_chunks_behind_each_other():
 
 
 @pytest.mark.full(few=1)
-@pytest.mark.parametrize(
-    "words",
-    [
-        "border -q --bandwidth 0.5 data out",
-        "border -q --seed 3 --samples 20 --data data MODEL out",
-        "order -q --fold data MODEL out",
-        "reduce -q --vectors 5 --data data MODEL out",
-        "bound --json data",
-    ],
-)
+@pytest.mark.parametrize("words", cases("rows of SVMlight"))
 def test_training_files_and_rows_beside_a_model(fastsvm, tmp_path, model, words):
     lines = (DATA / "rings.train").read_text().splitlines(keepends=True)[:80]
     printed = []

@@ -14,6 +14,7 @@ from support.bordering import two_sided
 from support.evaluation import decide, parse, reference
 from support.expanding import certified, gaussian
 from support.hostile import as_rows, hostile_machine, hostile_options, hostile_rows, uncovered
+from support.messages import cases
 from support.oracles import Machine, random_machine, random_rows
 from support.profiles import seeded
 
@@ -54,16 +55,7 @@ def test_extreme_gammas_and_vectors_are_refused_or_covered(gamma, size):
                 continue
 
 
-@pytest.mark.parametrize(
-    "kernel, vector, row, parameters, options",
-    [
-        ("polynomial", 1e80, 1e90, {"gamma": 1e-170, "degree": 2}, {}),
-        ("polynomial", 1e80, 1e30, {"gamma": 1e-110, "coef0": 1.0, "degree": 3}, {}),
-        ("polynomial", 1.0, 1.0, {"gamma": 1e80, "coef0": 1e80, "degree": 4}, {}),
-        ("linear", 1e-100, 1e150, {}, {"single": True}),
-        ("linear", 1e-170, 1e100, {}, {}),
-    ],
-)
+@pytest.mark.parametrize("kernel, vector, row, parameters, options", cases("certified finite kernels"))
 def test_finite_expansions_whose_numbers_underflow_are_refused_or_covered(kernel, vector, row, parameters, options):
     """f = 0 up to rounding; LIBSVM's side of it is that of the exact model, too."""
     rng = np.random.default_rng(20)

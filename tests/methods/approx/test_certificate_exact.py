@@ -10,7 +10,7 @@ from fastsvm_cli.models import parse_model
 from fastsvm_cli.prediction import Fallback
 from support import in_process
 from support.bordering import two_sided
-from support.evaluation import classification, decide, parse, printed, reference
+from support.evaluation import classification, decide, decisions_of, parse, printed_for, reference
 from support.expanding import certified, gaussian
 from support.model_files import compiled_text
 
@@ -63,10 +63,7 @@ def test_a_row_is_decided_only_where_every_consistent_sign_pattern_has_one_winne
     value[:, 0][1::7], radius[:, 0][1::7] = 0.5, 0.5  # exactly radius: f > 0 is not proven
     value[2::7, 0], radius[2::7, 0] = 0.0, 0.0  # f = 0 gives the second class
     value[3::7, 0], radius[3::7, 0] = 1.0, np.inf
-    out = _native.Decisions(pairs, True)
-    out.resize(rows)
-    np.asarray(out.value)[:], np.asarray(out.radius)[:] = value, radius
-    open_rows = set(_native.undecided_rows(classification(range(classes)), out))
+    open_rows = set(_native.undecided_rows(classification(range(classes)), decisions_of(value, radius)))
     agree = 0
     for row in range(rows):
         possible = [[True] if v > r else [False] if v <= -r else [True, False] for v, r in zip(value[row], radius[row])]
@@ -79,24 +76,13 @@ def test_a_row_is_decided_only_where_every_consistent_sign_pattern_has_one_winne
 def test_two_classes_probabilities_are_decided_only_where_no_value_in_the_interval_prints_otherwise():
     rng = np.random.default_rng(14)
     a, b, rows = -1.7, 0.2, 4000
-    value = rng.uniform(-12, 12, rows)
-    value[:500] = -b / a + rng.choice([-1, 1], 500) * 10 ** rng.uniform(-17, -3, 500)
-    radius = 10 ** rng.uniform(-16, -4, rows)
-    out = _native.Decisions(1, True)
-    out.resize(rows)
-    np.asarray(out.value)[:, 0], np.asarray(out.radius)[:, 0] = value, radius
+    value = rng.uniform(-12, 12, (rows, 1))
+    value[:500] = -b / a + rng.choice([-1, 1], (500, 1)) * 10 ** rng.uniform(-17, -3, (500, 1))
+    radius = 10 ** rng.uniform(-16, -4, (rows, 1))
     task = classification([7, 9], [a], [b])
-    open_rows = set(_native.undecided_rows(task, out, True, 0.0))
+    open_rows = set(_native.undecided_rows(task, decisions_of(value, radius), True, 0.0))
     assert 0.05 * rows < len(open_rows) < 0.9 * rows
-
-    def lines(values):
-        points, predictions = _native.Decisions(1), _native.Predictions()
-        points.resize(rows)
-        np.asarray(points.value)[:, 0] = values
-        _native.predict(task, points, True, predictions)
-        return printed(predictions)
-
-    middle = lines(value)
+    middle = printed_for(task, value)
     for share in np.linspace(-1, 1, 21):
-        for row, (here, there) in enumerate(zip(middle, lines(value + share * radius))):
+        for row, (here, there) in enumerate(zip(middle, printed_for(task, value + share * radius))):
             assert row in open_rows or here == there, (value[row], radius[row], here, there)

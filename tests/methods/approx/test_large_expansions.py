@@ -12,6 +12,7 @@ from fastsvm_cli.methods.approx import compression, expansion
 from fastsvm_cli.methods.approx.expansion import TooLargeError, coefficient_count, compile_maclaurin, compressed_count
 from fastsvm_cli.models import parse_model
 from support.evaluation import parse, values
+from support.messages import cases
 from support.oracles import random_machine, random_rows
 from support.paths import FASTSVM
 from support.processes import peak_memory
@@ -105,12 +106,7 @@ def test_centers_that_do_not_fit_are_refused_before_they_are_found(model, monkey
 def test_a_model_that_gains_nothing_is_warned_of(tmp_path, monkeypatch):
     rng = np.random.default_rng(64)
     rows = random_rows(rng, 40, range(1, 15))
-    for classes, degree, speed_up, functions in (
-        (12, 2, 0.5, "66 decision functions of degree 2 take"),
-        (12, 2, 2.0, None),
-        (2, 2, 0.5, None),
-        (2, 4, 0.5, "1 decision function of degree 4 takes"),
-    ):
+    for classes, degree, speed_up, functions in cases("expansions that are slow"):
         machine = random_machine(rng, "c_svc", "rbf", rows, gamma=0.05, nr_class=classes)
         (tmp_path / "m").write_bytes(machine.text())
         monkeypatch.setattr(comparisons, "trial", lambda *a, speed_up=speed_up: comparisons.Trial(40, 0.0, speed_up))

@@ -10,6 +10,7 @@ from fastsvm_cli.text.read_rows import read_chunks
 from support.evaluation import decide, reference
 from support.hostile import uncovered
 from support.in_process import written_lines
+from support.messages import cases
 from support.oracles import EXTENDED
 
 pytestmark = pytest.mark.full
@@ -30,18 +31,7 @@ def benchmark_truth(exact, chunk):
     )
 
 
-@pytest.mark.parametrize(
-    "name, degree, share",
-    [
-        ("a9a_g0.01_c1", 2, 0.98),
-        ("ijcnn1_g0.05_c1", 2, 0.984),
-        ("mnist1_g0.0001_c10", 2, 1.0),
-        ("u20_g0.1_c1", 2, 0.58),
-        ("a9a_g0.01_c1", 3, 0.999),
-        ("ijcnn1_g0.05_c1", 3, 0.999),
-        ("u20_g0.1_c1", 3, 0.94),
-    ],
-)
+@pytest.mark.parametrize("name, degree, share", cases("shares that degrees prove"))
 def test_radii_prove_the_signs_of_benchmark_rows_and_cover_the_error(shared, name, degree, share):
     exact = load_model(str(shared / "models" / f"{name}.model"))
     model = compile_maclaurin(exact, fingerprint="x", certify=True, degree=degree)

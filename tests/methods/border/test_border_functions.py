@@ -11,6 +11,7 @@ from fastsvm_cli.models import parse_model
 from support import oracles
 from support.bordering import KERNELS, as_row, machine_of, numbers
 from support.evaluation import parse, values
+from support.messages import cases
 from support.oracles import random_rows
 
 # ---- gradients
@@ -54,18 +55,7 @@ def sums_of_weights(function, x, z, scale):
 
 
 @pytest.mark.full(few=3)
-@pytest.mark.parametrize(
-    "bandwidth, weight, scale",
-    [
-        (0.3, None, 1e-100),
-        (2.0, None, 1e100),
-        (0.3, None, 1.0),
-        (None, 0.2, 1e-3),
-        (None, 1.0, 1e100),
-        (None, 8.0, 1e-100),
-        (None, 39.99, 1.0),
-    ],
-)
+@pytest.mark.parametrize("bandwidth, weight, scale", cases("densities at extreme scales"))
 def test_density_estimates_and_their_gradients_match_the_formula(bandwidth, weight, scale):
     rng = np.random.default_rng([3, int(np.log10(scale)) + 200])
     x, y = rng.standard_normal((40, 3)), np.where(rng.random(40) < 0.4, 1.0, -1.0)

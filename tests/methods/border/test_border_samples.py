@@ -10,19 +10,10 @@ from fastsvm_cli.models import parse_model
 from support import oracles
 from support.bordering import KERNELS, as_row, border_of, check_samples, compiled, machine_of, two_sided
 from support.evaluation import parse
+from support.messages import cases
 from support.oracles import BorderFile, random_machine, random_rows
 
-CASES = [
-    ("linear", "c_svc", 3, False),
-    ("rbf", "c_svc", 2, True),
-    ("rbf", "c_svc", 4, True),
-    ("rbf", "one_class", 2, True),
-    ("sigmoid", "nu_svc", 2, True),
-    ("constant", "c_svc", 2, False),
-    ("straight", "nu_svc", 4, False),
-    ("polynomial", "c_svc", 3, True),
-    ("polynomial", "one_class", 2, False),
-]
+CASES = cases("border samples")
 assert {name for name, *_ in CASES} == set(KERNELS)
 
 
@@ -49,18 +40,7 @@ def test_every_stored_sample_is_a_root_and_its_normal_the_gradient(monkeypatch, 
             assert not count or border.header["precision"] == ["double" if precise else "single"]
 
 
-@pytest.mark.parametrize(
-    "scale, away, tolerance",
-    [
-        (1.0, 0.0, 1e-9),
-        (1.0, 1000.0, 1e-4),
-        (1.0, 1e6, 1e-4),
-        (1e-8, 0.0, 1e-4),
-        (1e12, 0.0, 1e-4),
-        (1e45, 0.0, 1e-4),
-        (1e-45, 0.0, 1e-4),
-    ],
-)
+@pytest.mark.parametrize("scale, away, tolerance", cases("borders far away"))
 def test_samples_are_roots_whatever_the_unit_and_the_origin(scale, away, tolerance):
     rng = np.random.default_rng(8)
     vectors = [as_row((scale * row + away).tolist()) for row in rng.standard_normal((60, 2))]

@@ -15,19 +15,13 @@ from fastsvm_cli.text.read_rows import read_chunks
 from support import forked
 from support.benching import first_rows
 from support.cascading import Stages
+from support.messages import cases
 from support.paths import DATA, PROGRAM
 from support.processes import PATIENCE
 from support.training import train_on
 
 #: Options of svm-train, --budget of cascade, and the kinds of stages that it chooses.
-CASES = {
-    "binary": ("rings", "-g 2 -c 1", "1%"),
-    "one_class": ("rings", "-s 2 -n 0.3 -g 0.5", "1%"),
-    "nu_svc": ("rings", "-s 1 -n 0.3 -g 1", "2%"),
-    "polynomial": ("rings", "-t 1 -d 5 -g 1 -r 1 -c 1", "2%"),
-    "sigmoid": ("rings", "-t 3 -g 0.1 -r -0.5", "1%"),
-    "four_classes": ("colors", "-g 0.1 -c 1 -b 1", "3%"),
-}
+CASES = {name: words for name, *words in cases("cascades")}
 CASCADE = ("cascade", "--rows", "1000000")
 every_case = pytest.mark.parametrize("name", CASES)
 #: Beside usual rows: empty, an unknown feature, unknown ones alone, longer than any calibrated one.

@@ -13,6 +13,7 @@ from fastsvm_cli.methods.method import require
 from fastsvm_cli.models import load_model, parse_model
 from support import forked
 from support.evaluation import parse
+from support.messages import cases
 from support.oracles import Machine
 from support.paths import GOLDEN
 from support.reducing import as_rows
@@ -133,14 +134,7 @@ def test_too_few_rows_are_told_with_the_number_needed():
     printed = (
         "rows: {} rows found, expected more: a budget of {} % with {} % confidence needs {} rows to test on without a"
     )
-    for found, budget, confidence, needed in (
-        (400, 0.001, 0.95, 2995),
-        (0, 0.05, 0.95, 59),
-        (60, 0.05, 0.95, 59),
-        (200, 0.05, 0.999999, 270),
-        (400, 1e-30, 0.95, "3e+30"),
-        (1, 0.9, 0.5, 1),
-    ):
+    for found, budget, confidence, needed in cases("too few rows for a cascade"):
         message = outcome(machine_of(VECTORS), as_rows(ROWS[:found]), budget, confidence)
         assert message.startswith(printed.format(found, f"{100 * budget:g}", f"{100 * confidence:.10g}", needed))
     noisy = outcome(machine_of(VECTORS, gamma=20.0, rho=0.0), as_rows(0.2 * ROWS), 0.011)

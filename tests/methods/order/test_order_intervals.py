@@ -11,9 +11,10 @@ from fastsvm_cli._native import TriangleFile
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.models import Model
 from support import oracles
-from support.evaluation import decide, parse, stopped_after
+from support.evaluation import decide, decisions_of, parse, stopped_after
 from support.hostile import uncovered
 from support.in_process import mirrored
+from support.messages import cases
 from support.oracles import Machine, random_machine, random_rows
 from support.ordering import (
     COMPILERS,
@@ -151,17 +152,7 @@ def test_a_search_for_a_value_beyond_its_interval_finds_none(data):
 
 
 @pytest.mark.full(few=2)
-@pytest.mark.parametrize(
-    "method, kernel, classes, density",
-    [
-        ("geometry", "rbf", 2, 1.0),
-        ("geometry", "rbf", 5, 0.02),
-        ("geometry", "exponential", 3, 1.0),
-        ("geometry", "polynomial", 2, 0.02),
-        ("triangle", "rbf", 3, 0.02),
-        ("triangle", "exponential", 2, 1.0),
-    ],
-)
+@pytest.mark.parametrize("method, kernel, classes, density", cases("ordered models"))
 def test_a_row_stops_where_it_stops_alone(method, kernel, classes, density):
     """Rows are evaluated side by side and replace each other."""
     stops, indices = set(), range(1, 9) if density == 1 else range(1, 200)
@@ -188,10 +179,7 @@ def test_a_row_stops_where_it_stops_alone(method, kernel, classes, density):
 
 def decides(task, value, radius):
     """Whether these intervals of one decision function decide the label."""
-    out = _native.Decisions(1, True)
-    out.resize(len(value))
-    np.asarray(out.value)[:], np.asarray(out.radius)[:] = value, radius
-    return ~np.isin(np.arange(len(value)), _native.undecided_rows(task, out))
+    return ~np.isin(np.arange(len(value)), _native.undecided_rows(task, decisions_of(value, radius)))
 
 
 #: Features added to four -> numbers of points after which a geometry model examines rows; then every 32.

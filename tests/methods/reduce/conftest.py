@@ -2,14 +2,10 @@
 
 import pytest
 
+from support.messages import cases
 from support.training import train_jobs
 
-JOBS = {
-    "rings": ("rings.train", "rings.test", "-g 0.5 -c 10 -b 1"),
-    "rings-one-class": ("rings.train", "rings.test", "-s 2 -n 0.3 -g 0.5"),
-    "colors": ("colors.train", "colors.test", "-g 0.05 -b 1"),
-    "waves": ("waves.train", "waves.train", "-s 3 -g 1 -p 0.02 -b 1"),
-}
+JOBS = {name: words for name, *words in cases("models to reduce")}
 
 
 @pytest.fixture(scope="session")

@@ -4,19 +4,9 @@ import numpy as np
 import pytest
 
 from support import oracles
+from support.checksums import fingerprint
 from support.oracles import EXTENDED
-from support.reducing import (
-    TYPES,
-    Dense,
-    fingerprint,
-    machine_of,
-    members,
-    reduce,
-    shifts,
-    small_and_radius,
-    some_machine,
-    split,
-)
+from support.reducing import TYPES, Dense, machine_of, members, reduce, shifts, small_and_radius, some_machine, split
 
 # ---- the output is a LIBSVM model (tests/zoo/test_parity_table.py: LIBSVM gives the same lines)
 

@@ -7,6 +7,7 @@ from fastsvm_cli.methods.feature_space import FeatureSpace
 from fastsvm_cli.methods.reduce import placement
 from fastsvm_cli.methods.reduce.placement import Problem, shares
 from support import oracles
+from support.messages import cases
 from support.oracles import random_machine
 from support.reducing import (
     INITS,
@@ -101,17 +102,7 @@ def nearest(machine, small):
 
 
 @pytest.mark.full(few=3)
-@pytest.mark.parametrize(
-    "init, optimizer, classes",
-    [
-        ("random", "none", 2),
-        ("alpha", "none", 3),
-        ("greedy", "none", 3),
-        ("cluster", "none", 2),
-        ("cluster", "irprop", 3),
-        ("random", "irprop", 2),
-    ],
-)
+@pytest.mark.parametrize("init, optimizer, classes", cases("reduced sets"))
 def test_as_many_vectors_as_asked_for_all_different_and_the_same_for_the_same_seed(init, optimizer, classes):
     machine = some_machine(12, classes=classes, n=24)
     machine.nr_sv = [24 // classes] * classes
