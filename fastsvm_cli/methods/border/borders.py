@@ -19,6 +19,7 @@ from fastsvm_cli._native import fingerprint as fingerprint_of_text
 from fastsvm_cli.errors import FileError, ModelFormatError, spelled
 from fastsvm_cli.methods.border.samples import (
     CLOUD_CELLS,
+    DecisionFunction,
     SampledBorder,
     Sampling,
     drawn_rows,
@@ -31,10 +32,8 @@ from fastsvm_cli.methods.folded_scaling import ScalingToFold, folded_exact, fold
 from fastsvm_cli.methods.method import require
 from fastsvm_cli.models import ExactModel, Model
 
-BLOCK_CELLS = 1 << 22  # kernel values in memory
 
-
-class MachineFunction:
+class MachineFunction(DecisionFunction):
     """Decision function f(z) = sum_i a_i K(x_i, z) - rho; no precomputed kernel. x: (n, d) dense or sparse."""
 
     def __init__(self, x: Matrix, a: np.ndarray, rho: float, kernel: Kernel):
@@ -44,15 +43,7 @@ class MachineFunction:
         self.x = x = x - self._center if isinstance(self._center, np.ndarray) else x
         self.norms = row_norms(x)
 
-    def value_and_gradient(self, z: np.ndarray) -> "tuple[np.ndarray, np.ndarray]":
-        """Return f(z) (m), and its gradient (m, d)."""
-        f, gradient = np.empty(len(z)), np.empty(z.shape)
-        size = max(1, BLOCK_CELLS // max(len(self.a), 1))
-        for at in range(0, len(z), size):
-            f[at : at + size], gradient[at : at + size] = self._block(z[at : at + size])
-        return f, gradient
-
-    def _block(self, z: np.ndarray) -> "tuple[np.ndarray, np.ndarray]":
+    def _block(self, z: np.ndarray, *_: np.ndarray) -> "tuple[np.ndarray, np.ndarray]":
         z = z - self._center
         kernel, gamma = self.kernel, self.kernel.gamma
         own = 0.0  # coefficient of z itself in the gradient
@@ -75,27 +66,19 @@ class MachineFunction:
         return values @ self.a - self.rho, gradient
 
 
-class DensityFunction:
+class DensityFunction(DecisionFunction):
     """Difference of two classes' probabilities by Gaussian kernel density estimates (Mills).
 
     R(z) = P(first class | z) - P(second | z) = sum_i y_i k_i / sum_i k_i, k_i = exp(-|z - x_i|^2 / (2 h^2)).
 
-    x: (n, d) dense; y: (n), 1 or -1. bandwidth: h; None: solved at every z for sum_i k_i = weight < n.
+    x: (n, d) dense; y: (n), 1 or -1. bandwidth: h; None: solved at every z for sum_i k_i = weight < n. A second
+    argument of `value_and_gradient` has the row of x to leave out for each z, or -1.
     """
 
     def __init__(self, x: np.ndarray, y: np.ndarray, bandwidth: "float | None", weight: float = 0.0):
         self._center = x.mean(axis=0)
         self.x, self.y, self.bandwidth, self.weight = x - self._center, y, bandwidth, weight
         self.norms = row_norms(self.x)
-
-    def value_and_gradient(self, z: np.ndarray, own: "np.ndarray | None" = None) -> "tuple[np.ndarray, np.ndarray]":
-        """Return R(z) (m), and its gradient (m, d). own: (m), row of x to leave out for each z, or -1."""
-        f, gradient = np.empty(len(z)), np.empty(z.shape)
-        size = max(1, BLOCK_CELLS // len(self.y))
-        for at in range(0, len(z), size):
-            part = slice(at, at + size)
-            f[part], gradient[part] = self._block(z[part], None if own is None else own[part])
-        return f, gradient
 
     def bandwidths(self, z: np.ndarray) -> np.ndarray:
         """Return the bandwidth at each row z: (m)."""
@@ -133,11 +116,11 @@ class DensityFunction:
             g = np.where(done, g, following)
         return g / unit
 
-    def _block(self, z: np.ndarray, own: "np.ndarray | None") -> "tuple[np.ndarray, np.ndarray]":
+    def _block(self, z: np.ndarray, *left_out: np.ndarray) -> "tuple[np.ndarray, np.ndarray]":
         z = z - self._center
         squares = squared_distances(self.x, self.norms, z)
         counts: np.ndarray | float = 1.0
-        if own is not None:
+        for own in left_out:
             counts = np.ones_like(squares)
             counts[np.flatnonzero(own >= 0), own[own >= 0]] = 0.0
         g = self._gamma(squares, counts)
