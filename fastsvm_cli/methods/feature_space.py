@@ -40,6 +40,11 @@ def matrix(vectors: _native.Chunk, columns: "np.ndarray | None" = None) -> "tupl
     return scipy.sparse.csr_matrix((values, position, starts), shape=(vectors.rows, len(columns))), columns
 
 
+def dense(x: Matrix) -> np.ndarray:
+    """Return x as an array."""
+    return x.toarray() if hasattr(x, "toarray") else x
+
+
 def row_norms(x: Matrix) -> np.ndarray:
     """Return the squared norms of the rows of x, (n)."""
     return np.asarray(x.multiply(x).sum(axis=1) if hasattr(x, "multiply") else np.einsum("ij,ij->i", x, x)).ravel()
@@ -81,9 +86,9 @@ def near_origin(x: scipy.sparse.csr_matrix) -> Matrix:
     # With half of the entries 0, the mean is not far.
     if x.shape[0] * x.shape[1] > _MOVED_CELLS or x.nnz < 0.5 * x.shape[0] * x.shape[1]:
         return x
-    dense = x.toarray()
-    mean = far_mean(dense)
-    return x if mean is None else dense - mean
+    all_cells = x.toarray()
+    mean = far_mean(all_cells)
+    return x if mean is None else all_cells - mean
 
 
 def moved(model: ExactModel, x: np.ndarray, columns: np.ndarray, point: np.ndarray) -> ExactModel:
@@ -93,6 +98,13 @@ def moved(model: ExactModel, x: np.ndarray, columns: np.ndarray, point: np.ndarr
     values = (x - point).ravel()
     vectors = _native.Chunk.from_csr(model.vectors.leading, np.arange(n + 1) * d, np.tile(columns, n), values)
     return ExactModel(_native.LibsvmFile(model.header, vectors), model.path)
+
+
+def classes_of_vectors(header: _native.Header) -> np.ndarray:
+    """Return the class of every support vector, (total_sv); 0 without classes."""
+    if not header.classification:
+        return np.zeros(header.total_sv, int)
+    return np.repeat(np.arange(header.nr_class), header.nr_sv)
 
 
 #: Most support vectors for which B27 to B29 of PROOFS.md bound the rounding of sums.
@@ -299,7 +311,7 @@ def k_means(x: Matrix, k: int, seed: int, path: str, on_progress: Progress = sil
     if n * d > MEANS_DENSE_CELLS or n * k > _DISTANCES:
         means, cluster = _sparse_means(scipy.sparse.csr_matrix(x), k, np.random.default_rng(seed), on_progress)
     else:
-        means, cluster = _dense_means(x.toarray() if scipy.sparse.issparse(x) else x, k, seed, on_progress)
+        means, cluster = _dense_means(dense(x), k, seed, on_progress)
     means *= unit
     return means, cluster
 

@@ -7,7 +7,7 @@ import numpy as np
 from fastsvm_cli import _native
 from fastsvm_cli._native import BorderFile, FoldedScaling, Header, Samples
 from fastsvm_cli.methods import Progress, part_of, silent
-from fastsvm_cli.methods.feature_space import matrix, row_norms, squared_distances
+from fastsvm_cli.methods.feature_space import classes_of_vectors, matrix, row_norms, squared_distances
 from fastsvm_cli.models import ExactModel, Model
 from fastsvm_cli.text.read_rows import select_rows
 
@@ -36,12 +36,7 @@ def rows_for(model: ExactModel, chunks: "list[_native.Chunk] | None", rng: np.ra
     header = model.header
     if chunks is None:
         vectors = model.vectors
-        columns = np.unique(np.asarray(vectors.indices))
-        classes = (
-            np.repeat(np.arange(header.nr_class), header.nr_sv)
-            if header.classification
-            else np.zeros(vectors.rows, int)
-        )
+        columns, classes = np.unique(np.asarray(vectors.indices)), classes_of_vectors(header)
         chosen = np.sort(rng.choice(vectors.rows, _most_rows(vectors.rows, len(columns)), replace=False))
         return BorderRows(vectors.select(chosen.tolist()), classes[chosen], chosen, columns)
     columns = np.unique(

@@ -20,6 +20,7 @@ from fastsvm_cli.methods.feature_space import (
     KernelMatrix,
     Matrix,
     PartialCholesky,
+    dense,
     far_mean,
     matrix,
     moved,
@@ -200,20 +201,10 @@ BLOCK_CELLS = 1 << 22  # decision values in memory
 
 
 class Part:
-    """Vectors x (n, d) with coefficients a (n, m) that share approximating vectors.
+    """Vectors x (n, d) with coefficients a (n, m) that share approximating vectors."""
 
-    functions: (function, column) per column.
-    """
-
-    def __init__(
-        self,
-        x: Matrix,
-        a: np.ndarray,
-        gamma: float,
-        functions: "list[tuple[int, int]]",
-        values: "Callable[[], np.ndarray]",
-    ):
-        self.x, self.a, self.gamma, self.functions, self._values = x, a, gamma, functions, values
+    def __init__(self, x: Matrix, a: np.ndarray, gamma: float, values: "Callable[[], np.ndarray]"):
+        self.x, self.a, self.gamma, self._values = x, a, gamma, values
 
     @cached_property
     def values(self) -> np.ndarray:
@@ -235,7 +226,7 @@ class Part:
 
     def row(self, at: int) -> np.ndarray:
         """Return a vector as a dense row, (d)."""
-        return np.asarray(self.x[at].todense()).ravel() if hasattr(self.x, "todense") else self.x[at]
+        return dense(self.x[at]).ravel()
 
 
 class Problem:
@@ -260,32 +251,17 @@ class Problem:
         largest = float(np.max(np.abs(a), initial=0.0))
         self.unit = 1.0 if 1e-100 < largest < 1e100 or largest == 0 else 2.0 ** np.floor(np.log2(largest))
         a = a / self.unit
-        self.parts: list[Part] = []
-        if header.classification and header.nr_class > 2:
-            starts = np.concatenate(([0], np.cumsum(header.nr_sv)))
-            pair = {}
-            for p, i, j in header.class_pairs:
-                pair[i, j] = pair[j, i] = p
-            for c in range(header.nr_class):
-                rows = slice(starts[c], starts[c + 1])
-                self.parts.append(
-                    Part(
-                        x[rows],
-                        a[rows],
-                        self.gamma,
-                        [(pair[c, other], other - (other > c)) for other in range(header.nr_class) if other != c],
-                        partial(self._values_of_class, model, rows),
-                    )
-                )
-        else:
-            whole = partial(self._values_of_all, space)
-            self.parts.append(Part(x, a[:, :1], self.gamma, [(0, 0)] if header.pairs else [], whole))
-        self.functions = header.pairs
+        several = header.classification and header.nr_class > 2
         # One or two (part, column) per function.
-        self.members: list[list[tuple[int, int]]] = [[] for _ in range(self.functions)]
-        for at, part in enumerate(self.parts):
-            for function, column in part.functions:
-                self.members[function].append((at, column))
+        self.members = [[(i, j - 1), (j, i)] if several else [(0, 0)] for _, i, j in header.class_pairs]
+        if several:
+            starts = np.cumsum([0, *header.nr_sv])
+            self.parts = [
+                Part(x[rows], a[rows], self.gamma, partial(self._values_of_class, model, rows))
+                for rows in map(slice, starts[:-1], starts[1:])
+            ]
+        else:
+            self.parts = [Part(x, a[:, :1], self.gamma, partial(self._values_of_all, space))]
         self.space = space
 
     @cached_property
@@ -326,26 +302,15 @@ def shares(problem: Problem, count: int, on_progress: Progress = silent) -> "lis
 
     The criterion is c^2 / d, c the residual of K a, d the residual diagonal of K.
     """
-    gains, rows = [], []
+    found: list[tuple[float, int, int]] = []  # (gain, part, row)
     whole, done = max(1, sum(map(len, problem.parts))), 0
     for at, part in enumerate(problem.parts):
         shown = part_of(on_progress, done / whole, (done + len(part)) / whole)
         done += len(part)
-        for gain, row in _greedy(problem, part, min(count, len(part)), shown):
-            gains.append((gain, at))
-            rows.append(row)
-    # Within a part, a gain assumes the earlier ones.
-    order = sorted(range(len(gains)), key=lambda i: -gains[i][0])[:count]
-    counts_needed = (
-        np.bincount([gains[i][1] for i in order], minlength=len(problem.parts))
-        if order
-        else np.zeros(len(problem.parts), int)
-    )
-    out = []
-    for at in range(len(problem.parts)):
-        mine = [row for row, (_, of) in zip(rows, gains) if of == at]
-        out.append(mine[: counts_needed[at]])
-    return out
+        found += [(gain, at, row) for gain, row in _greedy(problem, part, min(count, len(part)), shown)]
+    # Within a part, a gain assumes the earlier ones: they do not increase, and the order is stable.
+    best = sorted(found, key=lambda each: -each[0])[:count]
+    return [[row for _, of, row in best if of == at] for at in range(len(problem.parts))]
 
 
 def _greedy(problem: Problem, part: Part, count: int, on_progress: Progress) -> "list[tuple[float, int]]":
@@ -401,7 +366,7 @@ class Fit:
 
         # b_p = <Psi_p, phi(z)>
         self.beta = [np.zeros((len(each), part.a.shape[1])) for each, part in zip(z, parts)]
-        distance = np.zeros(problem.functions)
+        distance = np.zeros(len(problem.members))
         for p, members in enumerate(problem.members):
             b = np.concatenate([sum(psi(s, t, column) for t, column in members) for s, _ in members])
             if not len(b):

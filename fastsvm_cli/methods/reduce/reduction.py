@@ -6,8 +6,8 @@ and the offset by eq. (9). Equal support vectors merge (Downs, Gates and Masters
 Vector Solutions", 2001).
 """
 
-from collections.abc import Iterable
-from typing import Any, cast
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 import numpy as np
 from scipy.linalg import solve_triangular
@@ -18,7 +18,7 @@ from fastsvm_cli._native import Header
 from fastsvm_cli.bounds import LOST_PRODUCT, UNIT
 from fastsvm_cli.errors import ModelFormatError, spelled
 from fastsvm_cli.methods import Progress, part_of, silent
-from fastsvm_cli.methods.feature_space import FeatureSpace, too_many_vectors
+from fastsvm_cli.methods.feature_space import FeatureSpace, classes_of_vectors, dense, too_many_vectors
 from fastsvm_cli.methods.method import require
 from fastsvm_cli.methods.reduce.placement import (
     FINISH_ITERATIONS,
@@ -45,25 +45,11 @@ def merge_duplicates(model: ExactModel) -> "tuple[ExactModel, int]":
     """
     header, vectors = model.header, model.vectors
     coefficients = np.asarray(vectors.leading)
-    starts, indices, values = np.asarray(vectors.indptr), np.asarray(vectors.indices), np.asarray(vectors.values)
-    classes = (
-        np.repeat(np.arange(header.nr_class), header.nr_sv)
-        if header.classification and header.nr_class > 2
-        else np.zeros(vectors.rows, int)
-    )
-    nonzero = values != 0  # drops -0 too
-    starts = np.concatenate(([0], np.cumsum(nonzero)))[starts].tolist()
-    index_bytes, value_bytes = indices[nonzero].tobytes(), values[nonzero].tobytes()
-    index_size, value_size = indices.itemsize, values.itemsize
+    classes = classes_of_vectors(header) if header.nr_class > 2 else np.zeros(vectors.rows, int)
     first: dict[tuple, int] = {}
     total = coefficients.copy()
     chosen = []
-    for row, (of, start, stop) in enumerate(zip(classes.tolist(), starts, starts[1:])):
-        key = (
-            of,
-            index_bytes[start * index_size : stop * index_size],
-            value_bytes[start * value_size : stop * value_size],
-        )
+    for row, key in enumerate(zip(classes.tolist(), row_keys(vectors, lambda values: [values]))):
         if key in first:
             total[first[key]] += coefficients[row]
         else:
@@ -77,17 +63,26 @@ def merge_duplicates(model: ExactModel) -> "tuple[ExactModel, int]":
     chosen = [row for row in chosen if used[row]]
     if len(chosen) == vectors.rows:
         return model, 0
-    rows = vectors.select(chosen)
-    merged = _native.Chunk.from_csr(total[chosen], rows.indptr, rows.indices, rows.values)
-    fewer = header.changed(nr_sv=_counts(header, chosen), total_sv=len(chosen))
-    return ExactModel(_native.LibsvmFile(fewer, merged), model.path), vectors.rows - len(chosen)
+    return some_vectors(model, chosen, total), vectors.rows - len(chosen)
 
 
-def _counts(header: Header, chosen: "list[int]") -> "list[int] | None":
-    if not header.classification:
-        return None
-    of = np.repeat(np.arange(header.nr_class), header.nr_sv)
-    return np.bincount(of[chosen], minlength=header.nr_class).tolist()
+def row_keys(rows: _native.Chunk, columns_of: "Callable[[np.ndarray], Sequence[np.ndarray]]") -> "list[bytes]":
+    """Return a key for each row, of its indices and columns_of(values), without zeros."""
+    values = np.asarray(rows.values)
+    stored = values != 0  # drops -0 too
+    starts = np.concatenate(([0], np.cumsum(stored)))[np.asarray(rows.indptr)].tolist()
+    fields = np.column_stack([np.asarray(rows.indices)[stored], *columns_of(values[stored])])
+    text, width = fields.tobytes(), fields.itemsize * fields.shape[1]
+    return [text[width * start : width * stop] for start, stop in zip(starts, starts[1:])]
+
+
+def some_vectors(model: ExactModel, chosen: "list[int]", coefficients: np.ndarray) -> ExactModel:
+    """Return the model of the chosen support vectors. coefficients: of all, (total_sv, columns)."""
+    header, rows = model.header, model.vectors.select(chosen)
+    vectors = _native.Chunk.from_csr(coefficients[chosen], rows.indptr, rows.indices, rows.values)
+    of = classes_of_vectors(header)[chosen]
+    nr_sv = np.bincount(of, minlength=header.nr_class).tolist() if header.classification else None
+    return ExactModel(_native.LibsvmFile(header.changed(nr_sv=nr_sv, total_sv=len(chosen)), vectors), model.path)
 
 
 def assemble(
@@ -189,9 +184,9 @@ def place(
     Return (z (L, d), beta (L, m)), L < `count` if 10 starts fail in a row or none is left.
     """
     part = problem.parts[at]
-    if not count:
-        return np.zeros((0, part.x.shape[1])), np.zeros((0, part.a.shape[1]))
     d, m = part.x.shape[1], part.a.shape[1]
+    if not count:
+        return np.zeros((0, d)), np.zeros((0, m))
     residual = Residual(part.x, part.a, problem.gamma, part.kernel, part.moments)
     starts = list(greedy) if init == "greedy" else initial_order(init, part.x, part.a, problem.gamma, count, rng)
     values = part.values if init == "greedy" and optimizer != "none" else None
@@ -287,7 +282,7 @@ def compile_reduced_set(
 
     for at, (part, mine) in enumerate(zip(problem.parts, rows)):
         if optimizer == "none" and init == "greedy":
-            found = cast("Any", part.x[mine]).toarray() if hasattr(part.x, "toarray") else part.x[mine]
+            found = dense(part.x[mine])
         else:
             found, _ = place(
                 problem, at, len(mine), init=init, optimizer=optimizer, greedy=mine, rng=rng, on_step=shown_of(at)
@@ -373,12 +368,7 @@ def short_numbers(z: np.ndarray, part: Part) -> np.ndarray:
     """Round vectors to about 1/100,000 of each feature's range."""
     if not z.size:
         return z
-    low, high = (
-        np.asarray(
-            getattr(part.x, name)(axis=0).todense() if hasattr(part.x, "todense") else getattr(part.x, name)(axis=0)
-        ).ravel()
-        for name in ("min", "max")
-    )
+    low, high = (dense(ends).ravel() for ends in (part.x.min(axis=0), part.x.max(axis=0)))
     spread = np.maximum(high - low, np.ptp(z, axis=0))
     with np.errstate(divide="ignore"):
         decimals = np.where(spread > 0, 5 - np.floor(np.log10(np.where(spread > 0, spread, 1.0))), 15)

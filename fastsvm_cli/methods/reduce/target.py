@@ -31,9 +31,9 @@ from fastsvm_cli.comparisons import (
     upper_bound,
 )
 from fastsvm_cli.methods import Progress, silent
-from fastsvm_cli.methods.feature_space import FeatureSpace, Matrix, matrix, near_origin
+from fastsvm_cli.methods.feature_space import FeatureSpace, Matrix, classes_of_vectors, dense, matrix, near_origin
 from fastsvm_cli.methods.reduce.placement import finish_seconds, gaussian
-from fastsvm_cli.methods.reduce.reduction import Reduction, compile_reduced_set, lossless
+from fastsvm_cli.methods.reduce.reduction import Reduction, compile_reduced_set, lossless, row_keys, some_vectors
 from fastsvm_cli.models import ExactModel, Model, Precision
 from fastsvm_cli.text.read_rows import smaller_chunks
 
@@ -46,18 +46,14 @@ _LARGE = 1e100
 
 def among(rows: _native.Chunk, others: _native.Chunk) -> np.ndarray:
     """Return which rows have the features of one of the others, to six digits: bool (rows)."""
-    known = set(_keys(others))
-    return np.fromiter((key in known for key in _keys(rows)), bool, rows.rows)
+    known = set(row_keys(others, _six_digits))
+    return np.fromiter((key in known for key in row_keys(rows, _six_digits)), bool, rows.rows)
 
 
-def _keys(rows: _native.Chunk) -> "list[bytes]":
-    values, stored = np.asarray(rows.values), np.asarray(rows.values) != 0
-    starts = np.concatenate(([0], np.cumsum(stored)))[np.asarray(rows.indptr)].tolist()
-    with np.errstate(all="ignore"):
-        power = _DIGITS - 1 - np.floor(np.log10(np.abs(values[stored])))
-        digits = np.rint(values[stored] * 10.0**power)
-    fields = np.column_stack([np.asarray(rows.indices)[stored], digits, power]).tobytes()
-    return [fields[24 * start : 24 * stop] for start, stop in zip(starts, starts[1:])]
+@np.errstate(all="ignore")
+def _six_digits(values: np.ndarray) -> "list[np.ndarray]":
+    power = _DIGITS - 1 - np.floor(np.log10(np.abs(values)))
+    return [np.rint(values * 10.0**power), power]
 
 
 def without(model: ExactModel, held: np.ndarray, space: FeatureSpace) -> ExactModel:
@@ -68,12 +64,9 @@ def without(model: ExactModel, held: np.ndarray, space: FeatureSpace) -> ExactMo
     """
     header, values = model.header, space.at_support_vectors[0]
     x, out = near_origin(matrix(model.vectors)[0]), np.array(model.vectors.leading)
-    if header.classification:
-        of = np.repeat(np.arange(header.nr_class), header.nr_sv)
-        functions = [(p, [(i, j - 1), (j, i)]) for p, i, j in header.class_pairs]
-    else:
-        of, functions = np.zeros(header.total_sv, int), [(0, [(0, 0)])]
-    for p, members in functions:
+    of = classes_of_vectors(header)
+    for p, i, j in header.class_pairs:
+        members = [(i, j - 1), (j, i)] if header.classification else [(0, 0)]
         mine = [(np.flatnonzero(~held & (of == of_class)), column) for of_class, column in members]
         rows = np.concatenate([each for each, _ in mine])
         if not len(rows):
@@ -82,11 +75,7 @@ def without(model: ExactModel, held: np.ndarray, space: FeatureSpace) -> ExactMo
         found = _solution(x[rows], header.gamma, values[rows, p], start)
         for each, column in mine:
             out[each, column], found = found[: len(each)], found[len(each) :]
-    chosen = np.flatnonzero(~held)
-    vectors = model.vectors.select(chosen.tolist())
-    vectors = _native.Chunk.from_csr(out[chosen], vectors.indptr, vectors.indices, vectors.values)
-    counts = np.bincount(of[chosen], minlength=header.nr_class).tolist() if header.classification else None
-    return ExactModel(_native.LibsvmFile(header.changed(nr_sv=counts, total_sv=len(chosen)), vectors), model.path)
+    return some_vectors(model, np.flatnonzero(~held).tolist(), out)
 
 
 def _solution(x: Matrix, gamma: float, values: np.ndarray, start: np.ndarray) -> np.ndarray:
@@ -99,10 +88,10 @@ def _solution(x: Matrix, gamma: float, values: np.ndarray, start: np.ndarray) ->
         k = kernel(x)
         k[np.diag_indices(n)] += _RIDGE
     else:
-        dense = np.asarray(x.todense()) if hasattr(x, "todense") else x
+        z = dense(x)
 
         def times(v: np.ndarray) -> np.ndarray:
-            return kernel.times(dense, v.reshape(n, 1))[:, 0] + _RIDGE * v.ravel()
+            return kernel.times(z, v.reshape(n, 1))[:, 0] + _RIDGE * v.ravel()
 
         k = LinearOperator((n, n), times, dtype=float)
     return cg(k, values, x0=start, rtol=_TOLERANCE, maxiter=_ITERATIONS)[0]
