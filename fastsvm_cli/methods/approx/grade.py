@@ -12,6 +12,7 @@ from fastsvm_cli._native import fingerprint
 from fastsvm_cli.bounds import gamma_max
 from fastsvm_cli.comparisons import LEAST_ROWS, Comparison, agreement, questionable_gain, spread
 from fastsvm_cli.errors import ModelFormatError
+from fastsvm_cli.methods import refused_by_all
 from fastsvm_cli.methods.approx.expansion import (
     coefficient_count,
     compile_maclaurin,
@@ -115,12 +116,7 @@ class Trial:
     def __init__(self, source: ExactModel):
         header, features = source.header, len(_native.used_indices(source.vectors))
         self.source, self.model, self.slow = source, None, True
-        if (
-            not source.pairs
-            or not header.total_sv
-            or source.uncompilable is not None
-            or reason_against(source) is not None
-        ):
+        if refused_by_all(source) is not None or reason_against(source) is not None:
             return
         degree = own_degree(header)
         products = header.total_sv * coefficient_count(features, degree) * max(1, header.nr_class - 1)
