@@ -79,7 +79,7 @@ class Program:
     @property
     def table_bytes(self) -> int:
         """Bytes of all tables."""
-        return sum(len(table.numbers) * (table.bits // 8 or self.real_bytes) for table in self.tables)
+        return sum(self._sizes())
 
     @property
     def stack_bytes(self) -> int:
@@ -92,7 +92,7 @@ class Program:
 
     def header(self) -> str:
         """Return the text of the header file."""
-        declarations = "\n".join(f"{signature};" for _, _, signature, _ in self._signatures())
+        declarations = "\n".join(f"{signature};" for _, signature, _ in self._signatures())
         regression = self.description.header.regression
         notes = "predict returns the value." if regression else "predict returns the label."
         notes += " If a number that is used is NaN, values are NaN" + (
@@ -189,11 +189,14 @@ class Program:
         head = f"static const {table.type or '@REAL@'} {table.name}[{len(words)}]{slot} = {{\n"
         return head + "\n".join(_wrapped(f"{word}," for word in words)) + "\n};\n"
 
+    def _sizes(self) -> "list[int]":
+        return [len(table.numbers) * (table.bits // 8 or self.real_bytes) for table in self.tables]
+
     def _check(self) -> None:
         path = self.description.path
         if self.progmem and not self.single:
             raise ModelFormatError(path, "--progmem goes with --precision single: a double of avr-gcc has 32 bits")
-        sizes = [len(table.numbers) * (table.bits // 8 or self.real_bytes) for table in self.tables]
+        sizes = self._sizes()
         if self.progmem and (max(sizes, default=0) > _NEAR_TABLE or sum(sizes) > _NEAR):
             why = f"tables of {sum(sizes):,} bytes found, the largest of {max(sizes):,}"
             raise ModelFormatError(path, f"{why}: --progmem holds {_NEAR:,}, of {_NEAR_TABLE:,} each at most")
@@ -461,17 +464,16 @@ class Program:
             ROUNDS=max(100, k),
         )
 
-    def _signatures(self) -> "list[tuple[str, str, str, str]]":
-        # (name, output parameter, signature, how the row is passed)
+    def _signatures(self) -> "list[tuple[str, str, str]]":
+        # (name, signature, how the row is passed)
         out = []
         certified = self._radius is not None
         for name in ["predict", "values"] + ["probabilities"] * self._probable + ["radius"] * certified:
             returns = {"predict": "@LABEL@", "radius": "int"}.get(name, "void")
             more = {"predict": "", "radius": ", @REAL@ *radii"}.get(name, f", @REAL@ *{name}")
-            given = f"{returns} @PREFIX@_{name}(const @REAL@ *row{more})"
-            out.append((name, more, given, "row, 0, 0"))
+            out.append((name, f"{returns} @PREFIX@_{name}(const @REAL@ *row{more})", "row, 0, 0"))
             given = f"{returns} @PREFIX@_{name}_sparse(const int *index, const @REAL@ *value, int count{more})"
-            out.append((name, more, given, "value, index, count"))
+            out.append((name, given, "value, index, count"))
         return out
 
     def _functions(self) -> "list[str]":
@@ -483,7 +485,7 @@ class Program:
             "probabilities": f"{own}{decide}    couple(values, probabilities);\n",
             "radius": f"{own}    decide(@ROW@, values, radii);\n    return settled(values, radii);\n",
         }
-        return [self._put(f"{given}\n{{\n{bodies[name]}}}\n", ROW=row) for name, _, given, row in self._signatures()]
+        return [self._put(f"{given}\n{{\n{bodies[name]}}}\n", ROW=row) for name, given, row in self._signatures()]
 
 
 def _wrapped(words: "Iterable[str]") -> "list[str]":

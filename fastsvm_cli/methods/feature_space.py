@@ -11,6 +11,7 @@ import scipy.sparse
 from fastsvm_cli import _native
 from fastsvm_cli._native import Kernel
 from fastsvm_cli.bounds import LOST_PRODUCT, UNIT
+from fastsvm_cli.comparisons import LEAST_PART, PART_EVALUATIONS
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.export.description import pair_coefficients
 from fastsvm_cli.methods import Progress, silent
@@ -20,7 +21,6 @@ from fastsvm_cli.models import ExactModel
 # A mean is far if its squared norm is this many times the rows' mean square distance from it.
 _FAR = 1000
 _MOVED_CELLS = 1 << 26  # limit of rows times features that are moved, and dense then
-PART_EVALUATIONS, LEAST_PART = 1 << 28, 256  # kernel evaluations between calls of on_progress; rows
 BLOCK_CELLS, BLOCK_ROWS = 1 << 16, 64  # cells of a block in the cache; least rows worth a call
 
 #: Rows, dense or sparse: (n, d).
