@@ -352,11 +352,8 @@ class Program:
         gaussian = body.gamma is not None
         return self._put(
             c_text.ABOUT,
+            LOW_POINTER="            const @REAL@ *low = CENTER_LOW + @ABOUT@ * @USED@;\n" * bool(low.any()),
             ABOUT=self._whole("ABOUT", "e"),
-            LOW_POINTER="            const @REAL@ *low = CENTER_LOW + about_e * @USED@;\n".replace(
-                "about_e", self._whole("ABOUT", "e")
-            )
-            * bool(low.any()),
             LOW=" - READ(low++)" if low.any() else "",
             NORM_0="            norm = rest;\n" * gaussian,
             NORM="                norm += moved[i] * moved[i];\n" * gaussian,

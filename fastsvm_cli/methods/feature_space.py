@@ -100,6 +100,13 @@ def moved(model: ExactModel, x: np.ndarray, columns: np.ndarray, point: np.ndarr
     return ExactModel(_native.LibsvmFile(model.header, vectors), model.path)
 
 
+def fast_values(model: ExactModel, rows: _native.Chunk) -> np.ndarray:
+    """Return decision values without reference sums: (rows, pairs)."""
+    decisions = _native.Decisions(model.pairs)
+    model.fast_values(rows, decisions)
+    return np.array(decisions.value).reshape(rows.rows, model.pairs)
+
+
 def classes_of_vectors(header: _native.Header) -> np.ndarray:
     """Return the class of every support vector, (total_sv); 0 without classes."""
     if not header.classification:
@@ -148,7 +155,7 @@ class FeatureSpace:
         size = max(LEAST_PART, PART_EVALUATIONS // max(model.header.total_sv, 1))
         for at in range(0, rows.rows, size):
             part = slice(at, min(rows.rows, at + size))
-            mine = rows if size >= rows.rows else rows.select(list(range(part.start, part.stop)))
+            mine = rows if size >= rows.rows else rows.slice(part.start, part.stop)
             evaluator.fast_values(mine, decisions)
             b[part], radius[part] = np.asarray(decisions.value), np.asarray(decisions.radius)
             if rows is model.vectors:

@@ -27,7 +27,7 @@ from fastsvm_cli.methods.border.samples import (
     rows_for,
     sample_border,
 )
-from fastsvm_cli.methods.feature_space import FeatureSpace, Matrix, matrix, row_norms, squared_distances
+from fastsvm_cli.methods.feature_space import FeatureSpace, Matrix, fast_values, matrix, row_norms, squared_distances
 from fastsvm_cli.methods.folded_scaling import ScalingToFold, folded_exact, folded_model
 from fastsvm_cli.methods.method import require
 from fastsvm_cli.models import ExactModel, Model
@@ -165,9 +165,7 @@ def compile_border(
     x, _ = matrix(model.vectors, rows.columns)
     x = x.toarray() if x.shape[0] * x.shape[1] <= CLOUD_CELLS else x
     coefficients = FeatureSpace(model).coefficients
-    decisions = _native.Decisions(model.pairs)
-    model.fast_values(rows.chunk, decisions)
-    values = np.array(decisions.value)
+    values = fast_values(model, rows.chunk)
     if not np.all(np.isfinite(values)):
         raise ModelFormatError(
             model.path, "a decision value overflows on the rows that the border would be drawn through: scale the data"

@@ -19,7 +19,7 @@ from fastsvm_cli.errors import FileError, ModelFormatError
 from fastsvm_cli.export.description import monomials, orderings
 from fastsvm_cli.methods import Progress, silent
 from fastsvm_cli.methods.approx.expansion import coefficient_count
-from fastsvm_cli.methods.feature_space import matrix
+from fastsvm_cli.methods.feature_space import fast_values, matrix
 from fastsvm_cli.methods.parallel import threads_here
 from fastsvm_cli.models import LABELS, ExactModel, Model, parse_model
 
@@ -241,7 +241,7 @@ def _add_vectors(
 
 class _Errors:
     def __init__(self, model: ExactModel, rows: _native.Chunk):
-        self._rows, self._values = rows, exact_values(model, rows)
+        self._rows, self._values = rows, fast_values(model, rows)
 
     def scales(self, basis: "Basis", fits: "list[tuple[Any, np.ndarray]]") -> "list[np.ndarray]":
         # Per fit (terms, weights) the errors, (pairs): root mean squares over the rows nearer to 0
@@ -253,13 +253,6 @@ class _Errors:
                 total += (np.where(near[rows], block[:, terms] @ weights - self._values[rows], 0) ** 2).sum(0)
         least = 1e-12 * (1 + sizes.max(0))
         return [np.sqrt(total / near.sum(0)) + least for total in sums]
-
-
-def exact_values(model: ExactModel, rows: _native.Chunk) -> np.ndarray:
-    """Return the exact model's decision values, (rows, pairs)."""
-    decisions = _native.Decisions(model.pairs, True)
-    model.fast_values(rows, decisions)
-    return np.array(decisions.value).reshape(rows.rows, model.pairs)
 
 
 #: Yields some rows, and the terms' values at these: (rows, terms).
@@ -286,7 +279,7 @@ class _Points:
             # The mean square less the square of the mean loses half of the digits.
             self.spread = np.where(spread > 1e-12 + 1e-7 * size, spread, np.maximum(size, 1.0))
         parts = [self.without_outliers(_sample(part, _POINTS, rng)) for part in (rows, vectors)]
-        self.parts = [(part, exact_values(model, part)) for part in parts]
+        self.parts = [(part, fast_values(model, part)) for part in parts]
         if not max(np.abs(values).max() for _, values in self.parts) < _LARGEST:
             raise ModelFormatError(model.path, "decision values too large for a fit found: scale the data")
         nearest = np.abs(np.vstack([values for _, values in self.parts])).min(axis=1)

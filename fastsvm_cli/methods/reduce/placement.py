@@ -22,6 +22,7 @@ from fastsvm_cli.methods.feature_space import (
     PartialCholesky,
     dense,
     far_mean,
+    fast_values,
     matrix,
     moved,
 )
@@ -41,35 +42,38 @@ def gaussian(x: Matrix, gamma: float) -> KernelMatrix:
     return KernelMatrix(Kernel("rbf", gamma), x)
 
 
-def moments(x: Matrix, a: np.ndarray) -> "np.ndarray | None":
-    """Return (a, a x_1, ..., a x_d), (n, 1 + d), whose product with kernel values gives the function and its gradient.
-
-    None for sparse vectors, and for several functions.
-    """
-    if not isinstance(x, np.ndarray) or a.shape[1] != 1:
-        return None
-    return np.concatenate([a, a * x], axis=1)
-
-
 def kernel_length(gamma: float) -> float:
     """Return the distance at which K is 1/e; 1 if gamma is 0."""
     return gamma**-0.5 if gamma > 0 else 1.0
 
 
-class Residual:
+class WeightedVectors:
+    """Vectors x (n, d) with weights a (n, m), in the feature space of an RBF kernel."""
+
+    def __init__(self, x: Matrix, a: np.ndarray, gamma: float):
+        self.x, self.a, self.gamma = x, a, gamma
+
+    @cached_property
+    def kernel(self) -> KernelMatrix:
+        """Kernel values with the vectors."""
+        return gaussian(self.x, self.gamma)
+
+    @cached_property
+    def moments(self) -> "np.ndarray | None":
+        """Moments (a, a x_1, ..., a x_d), (n, 1 + d): products with kernel values give the function and its gradient.
+
+        None for sparse vectors, and for several functions.
+        """
+        if not isinstance(self.x, np.ndarray) or self.a.shape[1] != 1:
+            return None
+        return np.concatenate([self.a, self.a * self.x], axis=1)
+
+
+class Residual(WeightedVectors):
     """Residual Psi - Psi': x (n, d) with weights a (n, m), and z (L, d) with weights -beta (L, m)."""
 
-    def __init__(
-        self,
-        x: Matrix,
-        a: np.ndarray,
-        gamma: float,
-        kernel: "KernelMatrix | None" = None,
-        x_moments: "np.ndarray | None" = None,
-    ):
-        self.x, self.a, self.gamma = x, a, gamma
-        self.kernel = gaussian(x, gamma) if kernel is None else kernel
-        self.moments = moments(x, a) if x_moments is None else x_moments
+    def __init__(self, x: Matrix, a: np.ndarray, gamma: float):
+        super().__init__(x, a, gamma)
         self.length = kernel_length(gamma)
         self.z, self.beta = np.zeros((0, x.shape[1])), np.zeros((0, a.shape[1]))
 
@@ -200,26 +204,17 @@ DENSE_CELLS = 1 << 25  # limit of support vectors times features
 BLOCK_CELLS = 1 << 22  # decision values in memory
 
 
-class Part:
-    """Vectors x (n, d) with coefficients a (n, m) that share approximating vectors."""
+class Part(WeightedVectors):
+    """Vectors, weighted by coefficients, that share approximating vectors."""
 
     def __init__(self, x: Matrix, a: np.ndarray, gamma: float, values: "Callable[[], np.ndarray]"):
-        self.x, self.a, self.gamma, self._values = x, a, gamma, values
+        super().__init__(x, a, gamma)
+        self._values = values
 
     @cached_property
     def values(self) -> np.ndarray:
         """K a: (n, m)."""
         return self._values()
-
-    @cached_property
-    def kernel(self) -> KernelMatrix:
-        """Kernel values with the part's vectors."""
-        return gaussian(self.x, self.gamma)
-
-    @cached_property
-    def moments(self) -> "np.ndarray | None":
-        """Moments of the weighted vectors, or None."""
-        return moments(self.x, self.a)
 
     def __len__(self) -> int:
         return self.x.shape[0]
@@ -287,13 +282,11 @@ class Problem:
         vectors = model.vectors.select(list(range(rows.start, rows.stop)))
         n, m = vectors.rows, vectors.leading_count
         header = model.header.changed(nr_sv=[n] + m * [0], total_sv=n, rho=[0.0] * model.pairs)
-        alone = _native.LibsvmFile(header, vectors)
-        decisions = _native.Decisions(header.pairs)
+        alone = ExactModel(_native.LibsvmFile(header, vectors))
         out = np.empty((n, m))
         size = max(1, BLOCK_CELLS // header.pairs)
         for at in range(0, n, size):
-            alone.fast_values(vectors.select(list(range(at, min(n, at + size)))), decisions)
-            out[at : at + size] = np.asarray(decisions.value)[:, :m]
+            out[at : at + size] = fast_values(alone, vectors.slice(at, min(n, at + size)))[:, :m]
         return out / self.unit
 
 

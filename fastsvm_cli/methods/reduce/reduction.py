@@ -187,7 +187,7 @@ def place(
     d, m = part.x.shape[1], part.a.shape[1]
     if not count:
         return np.zeros((0, d)), np.zeros((0, m))
-    residual = Residual(part.x, part.a, problem.gamma, part.kernel, part.moments)
+    residual = Residual(part.x, part.a, problem.gamma)
     starts = list(greedy) if init == "greedy" else initial_order(init, part.x, part.a, problem.gamma, count, rng)
     values = part.values if init == "greedy" and optimizer != "none" else None
     z, factor, b = np.empty((0, d)), np.zeros((count, count)), np.empty((0, m))
@@ -221,7 +221,7 @@ def place(
         else:
             return z, residual.beta
         factor[step, :step], factor[step, step] = row, np.sqrt(pivot)
-        column = part.kernel(point[None])
+        column = residual.kernel(point[None])
         if values is not None:
             columns = np.vstack([columns, column])
         z, b = np.vstack([z, point]), np.vstack([b, column @ part.a])

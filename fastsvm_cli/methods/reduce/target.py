@@ -237,7 +237,7 @@ def reduce_to(
         if held.all():  # each equals one of these
             return lossless(model, how["fingerprint"])
         part = _Part(whole, space, model.vectors.select(np.flatnonzero(held).tolist()), held)
-        return _found(part, whole, part.smallest(least, lambda seen: seen.share <= target), target, None, None)
+        return _found(part, whole, part.smallest(least, lambda seen: seen.share <= target), target, None)
     order, half = np.random.default_rng(seed).permutation(rows.rows).tolist(), rows.rows // 2
     trained = among(model.vectors, rows).mean() > _TRAINED
     if trained and model.header.classification and target < 1:  # leave no more support vectors out than needed
@@ -265,14 +265,13 @@ def reduce_to(
             size = each
     while not passes(size):
         size, test = _scaled(_LARGER * size, testing.total, testing.total), test + 1
-    return _found(testing, whole, size, target, budget, testing.rows)
+    return _found(testing, whole, size, target, budget)
 
 
-def _found(
-    part: _Part, whole: _Sizes, taken: int, target: float, bound: "float | None", measured: "_native.Chunk | None"
-) -> Reduction:
+def _found(part: _Part, whole: _Sizes, taken: int, target: float, bound: "float | None") -> Reduction:
     out = whole.of(_scaled(taken, part.total, whole.model.header.total_sv))
     held = among(part.rows, whole.model.vectors) if part.held.any() else np.zeros(0)
+    measured = None if bound is None else part.rows
     out.sample = Sample(target, part.seen(taken), bound, int(held.sum()), measured, taken >= part.total)
     return out
 
