@@ -67,7 +67,7 @@ class Program:
         if self._radius is not None:
             self._code.insert(1, self._bound(self._radius))
             self._code.append(self._decided())
-        self._code += self._functions()
+        self._code += [self._put(f"{signature}\n{{\n{body}}}\n") for signature, body in self._functions()]
         self._check()
         self._tables = [*map(self._table, self.tables)]
 
@@ -92,7 +92,7 @@ class Program:
 
     def header(self) -> str:
         """Return the text of the header file."""
-        declarations = "\n".join(f"{signature};" for _, signature, _ in self._signatures())
+        declarations = "\n".join(f"{signature};" for signature, _ in self._functions())
         regression = self.description.header.regression
         notes = "predict returns the value." if regression else "predict returns the label."
         notes += " If a number that is used is NaN, values are NaN" + (
@@ -461,28 +461,29 @@ class Program:
             ROUNDS=max(100, k),
         )
 
-    def _signatures(self) -> "list[tuple[str, str, str]]":
-        # (name, signature, how the row is passed)
-        out = []
-        certified = self._radius is not None
-        for name in ["predict", "values"] + ["probabilities"] * self._probable + ["radius"] * certified:
-            returns = {"predict": "@LABEL@", "radius": "int"}.get(name, "void")
-            more = {"predict": "", "radius": ", @REAL@ *radii"}.get(name, f", @REAL@ *{name}")
-            out.append((name, f"{returns} @PREFIX@_{name}(const @REAL@ *row{more})", "row, 0, 0"))
-            given = f"{returns} @PREFIX@_{name}_sparse(const int *index, const @REAL@ *value, int count{more})"
-            out.append((name, given, "value, index, count"))
-        return out
-
-    def _functions(self) -> "list[str]":
+    def _functions(self) -> "list[tuple[str, str]]":
+        # (signature, body)
         own = "    @REAL@ values[@PAIRS@];\n"
         decide = f"    decide(@ROW@, values{'' if self._radius is None else ', 0'});\n"
-        bodies = {
-            "predict": f"{own}{decide}    return answer(values);\n",
-            "values": decide,
-            "probabilities": f"{own}{decide}    couple(values, probabilities);\n",
-            "radius": f"{own}    decide(@ROW@, values, radii);\n    return settled(values, radii);\n",
-        }
-        return [self._put(f"{given}\n{{\n{bodies[name]}}}\n", ROW=row) for name, given, row in self._signatures()]
+        functions = [
+            ("@LABEL@", "predict", "", f"{own}{decide}    return answer(values);\n"),
+            ("void", "values", ", @REAL@ *values", decide),
+        ]
+        if self._probable:
+            body = f"{own}{decide}    couple(values, probabilities);\n"
+            functions.append(("void", "probabilities", ", @REAL@ *probabilities", body))
+        if self._radius is not None:
+            body = f"{own}    decide(@ROW@, values, radii);\n    return settled(values, radii);\n"
+            functions.append(("int", "radius", ", @REAL@ *radii", body))
+        sparse = "const int *index, const @REAL@ *value, int count"
+        return [
+            (f"{returns} @PREFIX@_{name}{ending}({row}{more})", body.replace("@ROW@", passed))
+            for returns, name, more, body in functions
+            for ending, row, passed in (
+                ("", "const @REAL@ *row", "row, 0, 0"),
+                ("_sparse", sparse, "value, index, count"),
+            )
+        ]
 
 
 def _wrapped(words: "Iterable[str]") -> "list[str]":

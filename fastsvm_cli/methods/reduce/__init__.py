@@ -99,11 +99,6 @@ class ReduceOptions(MethodOptions):
                 f"{spelled('target')} grows a set vector by vector; kernel k-means makes another one for every number."
             )
 
-    @property
-    def how(self) -> "dict[str, Any]":
-        """Settings of the placement, as keyword arguments."""
-        return {"init": self.init, "optimizer": self.optimizer, "finishing": self.finishing, "seed": self.seed}
-
     def count(self, total_sv: int) -> int:
         """Return the number of vectors for `total_sv` support vectors."""
         return self.vectors or max(1, round((self.ratio or 0.0) * total_sv))
@@ -149,7 +144,8 @@ class Reduce(Method):
         model, rows = run.exact, run.rows
         if options.lossless:
             return lossless(model, run.fingerprint)
-        how: dict[str, Any] = dict(**options.how, fingerprint=run.fingerprint, on_progress=progress)
+        how = options.chosen("init", "optimizer", "finishing", "seed")
+        how.update(fingerprint=run.fingerprint, on_progress=progress)
         if options.target is not None:
             found = reduce_to(model, options.target, Chunk.concatenate(rows) if rows else None, **how)
         else:
