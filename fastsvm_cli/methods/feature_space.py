@@ -40,6 +40,12 @@ def matrix(vectors: _native.Chunk, columns: "np.ndarray | None" = None) -> "tupl
     return scipy.sparse.csr_matrix((values, position, starts), shape=(vectors.rows, len(columns))), columns
 
 
+def require_finite(path: str, what: str, *numbers: "np.ndarray | list[float]") -> None:
+    """Refuse what overflows."""
+    if not all(np.all(np.isfinite(each)) for each in numbers):
+        raise ModelFormatError(path, f"{what} overflows: scale the data")
+
+
 def dense(x: Matrix) -> np.ndarray:
     """Return x as an array."""
     return x.toarray() if hasattr(x, "toarray") else x
@@ -183,8 +189,7 @@ class FeatureSpace:
         with np.errstate(over="ignore", invalid="ignore"):
             slack = (np.einsum("ip,ip->p", np.abs(a), error) + (n + 8) * UNIT * size) * (1 + 1e-9)
             out = np.maximum(0.0, total) + slack + 3 * n * LOST_PRODUCT
-        if not np.all(np.isfinite(out)):
-            raise ModelFormatError(self.model.path, "the norm of a decision function overflows: scale the data")
+        require_finite(self.model.path, "the norm of a decision function", out)
         return out
 
     @cached_property

@@ -20,6 +20,7 @@ from fastsvm_cli.methods.feature_space import (
     k_means,
     matrix,
     near_origin,
+    require_finite,
     row_norms,
     too_many_vectors,
 )
@@ -148,8 +149,7 @@ def folded_vectors(model: ExactModel) -> "list[dict]":
         weight = np.maximum(side * a, 0)
         if weight.sum() > 0:
             mean = x.T @ (weight / weight.sum())
-            if not np.all(np.isfinite(mean)):
-                raise ModelFormatError(model.path, "a folded vector overflows: scale the data")
+            require_finite(model.path, "a folded vector", mean)
             out.append({int(index): float(value) for index, value in zip(columns, mean) if value})
     return out
 

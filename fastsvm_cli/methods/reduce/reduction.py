@@ -18,7 +18,7 @@ from fastsvm_cli._native import Header
 from fastsvm_cli.bounds import LOST_PRODUCT, UNIT
 from fastsvm_cli.errors import ModelFormatError, spelled
 from fastsvm_cli.methods import Progress, part_of, silent
-from fastsvm_cli.methods.feature_space import FeatureSpace, classes_of_vectors, dense, too_many_vectors
+from fastsvm_cli.methods.feature_space import FeatureSpace, classes_of_vectors, dense, require_finite, too_many_vectors
 from fastsvm_cli.methods.method import require
 from fastsvm_cli.methods.reduce.placement import (
     FINISH_ITERATIONS,
@@ -55,10 +55,7 @@ def merge_duplicates(model: ExactModel) -> "tuple[ExactModel, int]":
         else:
             first[key] = row
             chosen.append(row)
-    if not np.all(np.isfinite(total)):
-        raise ModelFormatError(
-            model.path, "the sum of the coefficients of equal support vectors overflows: scale the data"
-        )
+    require_finite(model.path, "the sum of the coefficients of equal support vectors", total)
     used = (total != 0).any(axis=1).tolist()
     chosen = [row for row in chosen if used[row]]
     if len(chosen) == vectors.rows:
@@ -93,8 +90,7 @@ def assemble(
     z, beta: per class or all together.
     """
     model, header = space.model, space.model.header
-    if not all(np.all(np.isfinite(numbers)) for numbers in [*z, *beta]):
-        raise ModelFormatError(model.path, "a number of the reduced set overflows: scale the data")
+    require_finite(model.path, "a number of the reduced set", *z, *beta)
     nr_sv: list[int] | None
     if len(z) == 1 and header.classification:
         # One set serves both classes: a coefficient's sign is the class.
@@ -137,8 +133,7 @@ def with_origin(
     model = space.model
     radius = (distance + np.abs(np.array(header.rho) - np.array(model.header.rho))) * (1 + 1e-12)
     weight = np.abs(space.coefficients).sum(axis=0) * (1 + 1e-9)
-    if not (np.all(np.isfinite(radius)) and np.all(np.isfinite(weight))):
-        raise ModelFormatError(model.path, "the radius of the reduced set overflows: scale the data")
+    require_finite(model.path, "the radius of the reduced set", radius, weight)
     longest = int(np.max(np.diff(np.asarray(model.vectors.indptr)), initial=0))
     origin = _native.Origin(radius.tolist(), weight.tolist(), model.header.total_sv, longest)
     file = _native.LibsvmFile(header, vectors, fingerprint=fingerprint, origin=origin, folded=model.inheritance)
@@ -276,16 +271,13 @@ def compile_reduced_set(
     rows = shares(problem, count, shown(ends[0], ends[1]))
     z, missing = [], 0
 
-    def shown_of(at: int) -> Progress:
-        whole = ends[2] - ends[1]
-        return shown(ends[1] + whole * at / len(problem.parts), ends[1] + whole * (at + 1) / len(problem.parts))
-
     for at, (part, mine) in enumerate(zip(problem.parts, rows)):
         if optimizer == "none" and init == "greedy":
             found = dense(part.x[mine])
         else:
+            on_step = part_of(shown(ends[1], ends[2]), at / len(problem.parts), (at + 1) / len(problem.parts))
             found, _ = place(
-                problem, at, len(mine), init=init, optimizer=optimizer, greedy=mine, rng=rng, on_step=shown_of(at)
+                problem, at, len(mine), init=init, optimizer=optimizer, greedy=mine, rng=rng, on_step=on_step
             )
             missing += len(mine) - len(found) if optimizer == "fixed-point" else 0
         z.append(found)
@@ -404,10 +396,8 @@ def refit(model: ExactModel, chunks: "Iterable[_native.Chunk]") -> ExactModel:
             if first.any() and not first.all():
                 a[pair], b[pair] = _sigmoid(f[mine, pair], first)
         header = header.changed(probA=a, probB=b)
-    if not np.all(np.isfinite([*(header.probA or []), *(header.probB or [])])):
-        raise ModelFormatError(
-            model.path, f"a probability parameter fitted to the rows of {spelled('data')} overflows: scale the data"
-        )
+    fitted = f"a probability parameter fitted to the rows of {spelled('data')}"
+    require_finite(model.path, fitted, header.probA or [], header.probB or [])
     return model.with_header(header)
 
 
