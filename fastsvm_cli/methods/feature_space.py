@@ -343,10 +343,7 @@ def _dense_means(x: np.ndarray, count: int, seed: int, on_progress: Progress) ->
 
 
 def _sparse_means(
-    x: scipy.sparse.csr_matrix,
-    count: int,
-    rng: np.random.Generator,
-    on_progress: Progress = silent,
+    x: scipy.sparse.csr_matrix, count: int, rng: np.random.Generator, on_progress: Progress
 ) -> "tuple[np.ndarray, np.ndarray]":
     n = x.shape[0]
     norms = row_norms(x)

@@ -161,8 +161,8 @@ class Border(Method):
         from fastsvm_cli.methods.border import borders
 
         options: BorderOptions = run.options
-        how = options.chosen("tolerance", "sampling", "local", "target", "seed")
-        how.update(count=options.samples, on_progress=progress)
+        how = options.chosen("samples", "tolerance", "sampling", "local", "target", "seed")
+        how["on_progress"] = progress
         if options.of_model:
             return borders.compile_border(
                 run.exact, fingerprint=run.fingerprint, raw=options.raw, chunks=run.rows, **how

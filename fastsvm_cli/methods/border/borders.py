@@ -23,7 +23,6 @@ from fastsvm_cli.methods.border.samples import (
     SampledBorder,
     Sampling,
     drawn_rows,
-    positions_among,
     rows_for,
     sample_border,
 )
@@ -151,6 +150,7 @@ def compile_border(
     fingerprint: str,
     raw: bool = False,
     chunks: "list[_native.Chunk] | None" = None,
+    seed: int = 0,
     **how: Any,
 ) -> SampledBorder:
     """Sample the border of a classification or one-class model.
@@ -159,7 +159,7 @@ def compile_border(
     """
     header = model.header
     require(model.path, reason_against(model))
-    sampling = Sampling(**how)
+    sampling = Sampling(np.random.default_rng(seed), **how)
     rows = rows_for(model, chunks, sampling.rng)
     # Keep every feature of a row: |x|^2 depends on features that the gradient ignores.
     x, _ = matrix(model.vectors, rows.columns)
@@ -170,24 +170,22 @@ def compile_border(
         raise ModelFormatError(
             model.path, "a decision value overflows on the rows that the border would be drawn through: scale the data"
         )
-    functions, levels = [], []
+    functions = []
     for p in range(model.pairs):
         mine = np.flatnonzero(coefficients[:, p])
-        functions.append(MachineFunction(x[mine], coefficients[mine, p], header.rho[p], model.kernel))
-        level = 0.0
+        function = MachineFunction(x[mine], coefficients[mine, p], header.rho[p], model.kernel)
         if header.classification and header.probA and header.probB and not raw and header.probA[p] != 0:
-            level = -header.probB[p] / header.probA[p]
-        if not isfinite(level):
+            function.level = -header.probB[p] / header.probA[p]
+        if not isfinite(function.level):
             raise ModelFormatError(
                 model.path,
                 f"both classes are as likely at a decision value that overflows: sample where it is 0"
                 f" ({spelled('raw')})",
             )
-        levels.append(level)
+        functions.append(function)
     return sample_border(
         header,
         functions,
-        levels,
         rows,
         values,
         unseen=values,
@@ -205,10 +203,11 @@ def compile_density_border(
     fingerprint: str,
     bandwidth: "float | None",
     weight: float = 0.0,
+    seed: int = 0,
     **how: Any,
 ) -> SampledBorder:
     """Sample the border where two density estimates are equal. how: of Sampling."""
-    sampling = Sampling(**how)
+    sampling = Sampling(np.random.default_rng(seed), **how)
     found, whole = classes_of(chunks, path)
     position = {label: at for at, label in enumerate(found)}
     x, columns = dense_rows(chunks, path)
@@ -222,13 +221,11 @@ def compile_density_border(
     rows = drawn_rows(chunks, position, columns, sampling.rng)
     values = np.stack([function.value_and_gradient(rows.x)[0] for function in functions], axis=1)
     # Leave each row out of its own estimate.
-    unseen = np.stack(
-        [
-            function.value_and_gradient(rows.x, own)[0]
-            for function, own in zip(functions, positions_among(members, rows.positions))
-        ],
-        axis=1,
-    )
+    unseen = np.empty_like(values)
+    for p, (function, mine) in enumerate(zip(functions, members)):
+        own = np.full(len(whole), -1)
+        own[mine] = np.arange(len(mine))
+        unseen[:, p] = function.value_and_gradient(rows.x, own[rows.positions])[0]
     if not (np.all(np.isfinite(values)) and np.all(np.isfinite(unseen))):
         raise FileError(path, "the density estimates overflow: scale the data")
     spread = bandwidth or float(np.median(functions[0].bandwidths(rows.x[:200])))
@@ -237,7 +234,6 @@ def compile_density_border(
     return sample_border(
         header,
         functions,
-        [0.0] * len(functions),
         rows,
         values,
         unseen=unseen,

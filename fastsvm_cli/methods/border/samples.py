@@ -1,6 +1,7 @@
 """Border samples of all pairs: rows, roots on lines between them, and as many samples as requested or needed."""
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -56,15 +57,6 @@ def drawn_rows(
     return BorderRows(rows, np.array(classes, int), chosen, columns)
 
 
-def positions_among(members: "list[np.ndarray]", positions: np.ndarray) -> "list[np.ndarray]":
-    """Return `positions` as positions in each function's increasing rows, or -1."""
-    out = []
-    for mine in members:
-        at = np.minimum(np.searchsorted(mine, positions), len(mine) - 1)
-        out.append(np.where(mine[at] == positions, at, -1))
-    return out
-
-
 def _most_rows(total: int, d: int) -> int:
     return min(total, CLOUD_ROWS, max(HELD_OUT, CLOUD_CELLS // max(d, 1)))
 
@@ -91,9 +83,10 @@ BLOCK_CELLS = 1 << 22
 
 
 class DecisionFunction:
-    """A function with a gradient, a sum over vectors with squared `norms` (n)."""
+    """A function with a gradient, a sum over vectors with squared `norms` (n), and the value `level` on the border."""
 
     norms: np.ndarray
+    level = 0.0
 
     def value_and_gradient(self, z: np.ndarray, *of_rows: np.ndarray) -> "tuple[np.ndarray, np.ndarray]":
         """Return f(z) (m), and its gradient (m, d). of_rows: further arguments of `_block`, (m) each."""
@@ -162,9 +155,8 @@ class Sampler:
     points, normals: (n, d). x: (m, d), rows to draw from; f: (m), decision values minus level.
     """
 
-    def __init__(self, function: DecisionFunction, level: float, x: np.ndarray, f: np.ndarray, how: "Sampling"):
-        self.function, self.level, self.tolerance = function, level, how.tolerance
-        self.sampling, self._rng = how.order, how.rng
+    def __init__(self, function: DecisionFunction, x: np.ndarray, f: np.ndarray, how: "Sampling"):
+        self.function, self.tolerance, self.sampling, self._rng = function, how.tolerance, how.sampling, how.rng
         self._x, self._above, self._sided = x, f > 0, f != 0
         self._center = x.mean(axis=0) if len(x) else 0.0  # fewer digits are lost about the mean
         self._moved = x - self._center
@@ -223,7 +215,7 @@ class Sampler:
         up = self._above[first][:, None]
         one, other = self._x[first], self._x[second]
         return roots_between(
-            self.function, self.level, np.where(up, one, other), np.where(up, other, one), 0.5 * self.tolerance
+            self.function, self.function.level, np.where(up, one, other), np.where(up, other, one), 0.5 * self.tolerance
         )[:2]
 
     def _add(self, points: np.ndarray, normals: np.ndarray) -> None:
@@ -261,26 +253,16 @@ class Sampler:
 MOST_SAMPLES = 100_000
 
 
-class Sampling:
-    """Options of sampling.
+class Sampling(NamedTuple):
+    """Options of sampling."""
 
-    count: samples per pair; or target: largest share of labels that differ. tolerance: largest |f - level| at a sample.
-    sampling: "refined", "dense" or "random". local: nearest samples that answer together, if better than one.
-    """
-
-    def __init__(
-        self,
-        *,
-        count: int = 100,
-        tolerance: float = 1e-4,
-        sampling: str = "refined",
-        local: int = 1,
-        target: "float | None" = None,
-        seed: int = 0,
-        on_progress: Progress = silent,
-    ):
-        self.count, self.tolerance, self.order, self.local, self.target = count, tolerance, sampling, local, target
-        self.rng, self.on_progress = np.random.default_rng(seed), on_progress
+    rng: np.random.Generator
+    samples: int = 100  # per pair
+    tolerance: float = 1e-4  # largest |f - level| at a sample
+    sampling: str = "refined"  # or "dense", "random"
+    local: int = 1  # nearest samples that answer together, if better than one
+    target: "float | None" = None  # largest share of labels that differ, instead of samples
+    on_progress: Progress = silent
 
 
 class SampledBorder:
@@ -314,7 +296,6 @@ class SampledBorder:
 def sample_border(
     header: Header,
     functions: "Sequence[DecisionFunction]",
-    levels: "list[float]",
     rows: BorderRows,
     values: np.ndarray,
     *,
@@ -334,11 +315,11 @@ def sample_border(
     placing, measuring = (order[: len(order) // 2], order[len(order) // 2 :]) if parted else (order, order)
     samplers = []
     for pair, i, j in header.class_pairs:
-        f = values[placing, pair] - levels[pair]
+        f = values[placing, pair] - functions[pair].level
         mine = np.isin(rows.classes[placing], (i, j))
         if not (np.any(f[mine] > 0) and np.any(f[mine] < 0)):  # labels do not separate the sides
             mine[:] = True
-        samplers.append(Sampler(functions[pair], levels[pair], rows.x[placing][mine], f[mine], sampling))
+        samplers.append(Sampler(functions[pair], rows.x[placing][mine], f[mine], sampling))
     task, decisions, predictions = header.task(), _native.Decisions(len(functions)), _native.Predictions()
     held_out = rows.chunk.select(measuring.tolist())
 
@@ -372,7 +353,7 @@ def sample_border(
         for pair, sampler in enumerate(samplers):
             if len(sampler.points):
                 rows_of = np.stack([sampler.points[:most], sampler.normals[:most]], axis=1)
-                samples.append(Samples(levels[pair], len(rows_of), rows_of.ravel()))
+                samples.append(Samples(sampler.function.level, len(rows_of), rows_of.ravel()))
             else:  # all rows are on one side
                 samples.append(Samples(_median(values[:, pair]) if len(values) else -header.rho[pair], 0, np.zeros(0)))
         return samples
@@ -386,7 +367,7 @@ def sample_border(
         models = [model_of(grown(most), k) for k in sorted({1, sampling.local})]
         return min(((differ(model), model) for model in models), key=lambda each: each[0])
 
-    count = sampling.count
+    count = sampling.samples
     if target is None:
         grow(count)
         different, model = best(count)
