@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 #: From unscaled rows to labels (regression: values), (rows), and decision values, (rows, pairs).
 Answers = Callable[["_native.Chunk"], "tuple[np.ndarray, np.ndarray]"]
-#: Limit of numbers in a dense block of rows and in its results.
+#: Limit of numbers in a dense block of rows.
 _BLOCK = 1 << 22
 #: Lines reported.
 _NAMED = 5
@@ -139,10 +139,9 @@ def graph_answers(
     """Return a function that answers rows by a graph. run: maps dense rows to outputs by name."""
     header, kind = description.header, np.float32 if single else np.float64
     of_values = "variable" if header.regression else "values"
-    width = max(description.inputs, getattr(description.body, "width", 0), 1)
 
     def answers(chunk: "_native.Chunk") -> "tuple[np.ndarray, np.ndarray]":
-        labels, values, step = [], [], max(1, _BLOCK // width)
+        labels, values, step = [], [], max(1, _BLOCK // description.inputs)
         for first in range(0, chunk.rows, step):
             part = chunk.slice(first, min(first + step, chunk.rows))
             found = run(dense(part, description, kind))

@@ -1,6 +1,7 @@
 """Certificates of Maclaurin models (bounds.py), on any processes."""
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
@@ -46,11 +47,8 @@ class PairSums:
             on_progress(self.parts.share(part + 1))
         return totals(found)
 
-    def __getstate__(self) -> "tuple[tuple[Any, ...], bool]":
-        return self._arrays, self._sparse
-
-    def __setstate__(self, state: "tuple[tuple[Any, ...], bool]") -> None:
-        self.__init__(*state[0], sparse=state[1])  # type: ignore[misc]
+    def __reduce__(self) -> "tuple[Any, ...]":
+        return partial(PairSums, sparse=self._sparse), self._arrays
 
     def __sizeof__(self) -> int:
         return object.__sizeof__(self) + sum(getattr(each, "nbytes", 0) for each in self._arrays)

@@ -256,7 +256,7 @@ class Problem:
                 for rows in map(slice, starts[:-1], starts[1:])
             ]
         else:
-            self.parts = [Part(x, a[:, :1], self.gamma, partial(self._values_of_all, space))]
+            self.parts = [Part(x, a[:, :1], self.gamma, lambda: space.at_support_vectors[0][:, :1] / self.unit)]
         self.space = space
 
     @cached_property
@@ -274,9 +274,6 @@ class Problem:
             UNIT * float((np.abs(coefficients).sum(axis=0) ** 2).sum()),
             np.finfo(float).tiny,
         )
-
-    def _values_of_all(self, space: FeatureSpace) -> np.ndarray:
-        return space.at_support_vectors[0][:, :1] / self.unit
 
     def _values_of_class(self, model: ExactModel, rows: slice) -> np.ndarray:
         vectors = model.vectors.select(list(range(rows.start, rows.stop)))
@@ -359,7 +356,7 @@ class Fit:
 
         # b_p = <Psi_p, phi(z)>
         self.beta = [np.zeros((len(each), part.a.shape[1])) for each, part in zip(z, parts)]
-        distance = np.zeros(len(problem.members))
+        distance = np.zeros(len(problem.members))  # (functions)
         for p, members in enumerate(problem.members):
             b = np.concatenate([sum(psi(s, t, column) for t, column in members) for s, _ in members])
             if not len(b):
@@ -372,8 +369,7 @@ class Fit:
             for s, column in members:
                 self.beta[s][:, column] = beta[first : first + len(z[s])]
                 first += len(z[s])
-        self.distances = np.maximum(distance, 0.0)  # (functions)
-        self.distance = float(self.distances.sum())
+        self.distance = float(np.maximum(distance, 0.0).sum())
         if not gradient:
             return
         # Eq. (7) at the optimal coefficients, constant to first order. (s, t) -> columns of s and t of the same

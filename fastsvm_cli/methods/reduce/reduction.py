@@ -282,15 +282,11 @@ def compile_reduced_set(
             missing += len(mine) - len(found) if optimizer == "fixed-point" else 0
         z.append(found)
     if not sum(map(len, z)):
-        raise ModelFormatError(
-            model.path,
-            (
-                "fixed-point iteration came to no rest from any of its starts, so that there is no vector to write:"
-                f" {spelled('optimizer', 'irprop')} reaches any number"
-                if missing
-                else "no vector could be placed: scale the data"
-            ),
-        )
+        why = "no vector could be placed: scale the data"
+        if missing:
+            why = "fixed-point iteration came to no rest from any of its starts, so that there is no vector to write:"
+            why += f" {spelled('optimizer', 'irprop')} reaches any number"
+        raise ModelFormatError(model.path, why)
     if finishing:
         z = finish(problem, z, _shown_distance(on_progress, ends[2]))
     origin = 0.0 if problem.origin is None else problem.origin

@@ -157,8 +157,8 @@ def _confidence(test: int) -> float:
 class _Sizes:
     # how: of compile_reduced_set
 
-    def __init__(self, model: ExactModel, space: FeatureSpace, how: "dict[str, Any]", on_progress: Progress):
-        self.model, self._space, self._how, self._on_progress = model, space, how, on_progress
+    def __init__(self, model: ExactModel, how: "dict[str, Any]", on_progress: Progress):
+        self.model, self.space, self._how, self._on_progress = model, FeatureSpace(model), how, on_progress
         self._made: dict[int, Reduction] = {}
 
     @property
@@ -176,18 +176,18 @@ class _Sizes:
                 self._on_progress(0.0, words + more)
 
             self._made[count] = compile_reduced_set(
-                self.model, count=count, space=self._space, on_progress=shown, **self._how
+                self.model, count=count, space=self.space, on_progress=shown, **self._how
             )
         return self._made[count]
 
 
 class _Part:
-    def __init__(self, whole: _Sizes, space: FeatureSpace, rows: _native.Chunk, held: np.ndarray):
+    def __init__(self, whole: _Sizes, rows: _native.Chunk, held: np.ndarray):
         self.rows, self.held = rows, held
         self.sizes, model = whole, whole.model
         if held.any():
-            model = without(model, held, space)
-            self.sizes = _Sizes(model, FeatureSpace(model), whole._how, whole._on_progress)
+            model = without(model, held, whole.space)
+            self.sizes = _Sizes(model, whole._how, whole._on_progress)
         self.total = model.header.total_sv
         self._labels = _labels(model, rows)
         self._seen: dict[int, Seen] = {}
@@ -229,14 +229,13 @@ def reduce_to(
     total, least = model.header.total_sv, max(len(model.header.label or [0]), _FIRST)
     if total <= least or not model.pairs:
         return lossless(model, how["fingerprint"])
-    space = FeatureSpace(model)
-    whole = _Sizes(model, space, {**how, "seed": seed}, on_progress)
+    whole = _Sizes(model, {**how, "seed": seed}, on_progress)
     if rows is None:
         some = model.vectors.select(list(range(0, total, _HELD_OUT)))
         held = among(model.vectors, some)
         if held.all():  # each equals one of these
             return lossless(model, how["fingerprint"])
-        part = _Part(whole, space, model.vectors.select(np.flatnonzero(held).tolist()), held)
+        part = _Part(whole, model.vectors.select(np.flatnonzero(held).tolist()), held)
         return _found(part, whole, part.smallest(least, lambda seen: seen.share <= target), target, None)
     order, half = np.random.default_rng(seed).permutation(rows.rows).tolist(), rows.rows // 2
     trained = among(model.vectors, rows).mean() > _TRAINED
@@ -246,7 +245,7 @@ def reduce_to(
     held_by_part = [among(model.vectors, part) for part in parts]
     if any(held.all() for held in held_by_part):  # nothing is left to place, as where every row is given twice
         return lossless(model, how["fingerprint"])
-    choosing, testing = (_Part(whole, space, part, held) for part, held in zip(parts, held_by_part))
+    choosing, testing = (_Part(whole, part, held) for part, held in zip(parts, held_by_part))
     chosen = choosing.smallest(least, lambda seen: seen.within(_shown_by(choosing, target), _confidence(0)))
     budget, test = _shown_by(testing, target), 0
 
