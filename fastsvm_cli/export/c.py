@@ -229,15 +229,13 @@ class Program:
             lines.append("else rest += x * x;" if d else "rest += x * x;")
         column = "\n".join(f"        {line}" for line in lines) or "        (void)x;"
         squares = description.of_distances and description.slopes is None
-        beyond = c_text.BEYOND if squares else ""
-        words = {
-            "CLEAR": c_text.CLEAR * (d < inputs),
-            "COLUMN": column,
-            "BEFORE": c_text.BEFORE,
-            "BEYOND": beyond,
-            "COUNTS": c_text.COUNTS * squares,
-        }
-        return self._put(c_text.LOAD, **words)
+        return self._put(
+            c_text.LOAD,
+            CLEAR=c_text.CLEAR * (d < inputs),
+            COLUMN=column,
+            BEYOND=c_text.BEYOND * squares,
+            COUNTS=c_text.COUNTS * squares,
+        )
 
     # ---- sums of a row: decision values before rho
 

@@ -98,11 +98,9 @@ class Description:
         if not self.of_distances:
             return np.zeros(0, dtype=np.int64)
         others = np.setdiff1d(np.arange(self.inputs), self.used)
-        return (
-            others
-            if self.slopes is None or self.offsets is None
-            else others[(self.slopes[others] != 0) | (self.offsets[others] != 0)]
-        )
+        if self.slopes is None or self.offsets is None:
+            return others
+        return others[(self.slopes[others] != 0) | (self.offsets[others] != 0)]
 
     def scale(self, slopes: np.ndarray, offsets: np.ndarray) -> None:
         """Scale rows by (inputs) slopes and offsets first."""

@@ -190,10 +190,8 @@ def degree_norms(
         filled = x[:, full].toarray() - point[full]
         m = filled.shape[1]
         whole = scipy.sparse.csr_matrix((filled.ravel(), np.tile(np.arange(m), n), np.arange(n + 1) * m), shape=(n, m))
-        y, center = (
-            scipy.sparse.hstack([whole, x[:, ~full]], format="csr"),
-            np.concatenate([center[full], point[~full]]),
-        )
+        y = scipy.sparse.hstack([whole, x[:, ~full]], format="csr")
+        center = np.concatenate([center[full], point[~full]])
     shift = y @ center - center @ center / 2
     lengths = np.sqrt(row_norms(y)) + np.linalg.norm(center)
     starts, columns = y.indptr.astype(np.int64), y.indices.astype(np.int32)

@@ -270,12 +270,8 @@ def _decision_functions(header: Header, vectors: _native.Chunk) -> "list[tuple[l
     out = []
     for _, i, j in header.class_pairs:
         mine, theirs = range(starts[i], starts[i + 1]), range(starts[j], starts[j + 1])
-        out.append(
-            _nonzero(
-                [*mine, *theirs],
-                [*(coefficients[row][j - 1] for row in mine), *(coefficients[row][i] for row in theirs)],
-            )
-        )
+        a = [*(coefficients[row][j - 1] for row in mine), *(coefficients[row][i] for row in theirs)]
+        out.append(_nonzero([*mine, *theirs], a))
     return out
 
 

@@ -231,15 +231,7 @@ def compile_density_border(
     spread = bandwidth or float(np.median(functions[0].bandwidths(rows.x[:200])))
     # P(first) - P(second) is tanh of the border decision (Mills): LIBSVM's sigmoid with A = -2, B = 0.
     header = density_header(found, whole, spread, -2.0)
-    return sample_border(
-        header,
-        functions,
-        rows,
-        values,
-        unseen=unseen,
-        fingerprint=fingerprint,
-        sampling=sampling,
-    )
+    return sample_border(header, functions, rows, values, unseen=unseen, fingerprint=fingerprint, sampling=sampling)
 
 
 def reason_against(model: ExactModel) -> "str | None":

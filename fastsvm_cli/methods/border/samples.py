@@ -207,11 +207,8 @@ class Sampler:
             mine &= near_one
             if mine.any():
                 among = others if len(others) <= self._near else self._rng.choice(others, self._near, replace=False)
-                second[mine] = among[
-                    np.argmin(
-                        squared_distances(self._moved[among], self._norms[among], self._moved[first[mine]]), axis=1
-                    )
-                ]
+                squares = squared_distances(self._moved[among], self._norms[among], self._moved[first[mine]])
+                second[mine] = among[np.argmin(squares, axis=1)]
         up = self._above[first][:, None]
         one, other = self._x[first], self._x[second]
         return roots_between(
@@ -372,22 +369,18 @@ def sample_border(
         grow(count)
         different, model = best(count)
     else:
-        count, least = 8, 0
+        count, least, allowed = 8, 0, target * len(measuring)
         while True:
             grow(count, f"{count} samples")
             different, model = best(count)
-            if (
-                different <= target * len(measuring)
-                or count >= MOST_SAMPLES
-                or all(sampler.exhausted for sampler in samplers)
-            ):
+            if different <= allowed or count >= MOST_SAMPLES or all(sampler.exhausted for sampler in samplers):
                 break
             least, count = count, min(2 * count, MOST_SAMPLES)
         # A prefix is a smaller set.
-        while different <= target * len(measuring) and count - least > max(1, count // 16):
+        while different <= allowed and count - least > max(1, count // 16):
             middle = (least + count) // 2
             found = best(middle)
-            if found[0] <= target * len(measuring):
+            if found[0] <= allowed:
                 count, (different, model) = middle, found
             else:
                 least = middle

@@ -61,12 +61,10 @@ class StageCosts:
         pairs = [(a, b) for a, b in combinations(range(count), 2) if 0 < stages[a].vectors < stages[b].vectors]
         decisions = left.decisions(LABELS)
         first = candidates.cascade(stages[:1])
+        of_first = _operations(model, stages[:1], hard)
         runs: list[Run] = [
-            (partial(first.label, hard), _operations(model, stages[:1], hard)),
-            (
-                partial(left.decision_values, hard, decisions, LABELS),
-                _exact_operations(model, hard) + _operations(model, stages[:1], hard),
-            ),
+            (partial(first.label, hard), of_first),
+            (partial(left.decision_values, hard, decisions, LABELS), _exact_operations(model, hard) + of_first),
         ]
         for several in [*((each,) for each in range(count)), *pairs]:
             its = [stages[each] for each in several]

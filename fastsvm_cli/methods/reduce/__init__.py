@@ -82,13 +82,8 @@ class ReduceOptions(MethodOptions):
         if len(given) > 1:
             raise UsageError(f"{' and '.join(given)} do not go together.")
         if not given:
-            *ways, lossless = (
-                spelled("vectors", "L"),
-                spelled("ratio", "R"),
-                spelled("target", "E"),
-                spelled("lossless"),
-            )
-            raise UsageError(f"how many vectors? Say {ways[0]}, {ways[1]} or {ways[2]} (or {lossless}).")
+            ways = f"{spelled('vectors', 'L')}, {spelled('ratio', 'R')} or {spelled('target', 'E')}"
+            raise UsageError(f"how many vectors? Say {ways} (or {spelled('lossless')}).")
         if self.lossless and (self.init != "greedy" or self.optimizer != "none" or not self.finishing):
             raise UsageError(
                 f"{spelled('lossless')} places no vectors: it does not go with {spelled('init')},"

@@ -374,20 +374,18 @@ class Fit:
             return
         # Eq. (7) at the optimal coefficients, constant to first order. (s, t) -> columns of s and t of the same
         # function.
-        shared: dict[tuple[int, int], tuple[list[int], list[int]]] = {}
+        shared: dict[tuple[int, int], list[tuple[int, int]]] = {}
         for members in problem.members:
             for s, mine in members:
                 for t, theirs in members:
-                    columns_of_s, columns_of_t = shared.setdefault((s, t), ([], []))
-                    columns_of_s.append(mine)
-                    columns_of_t.append(theirs)
+                    shared.setdefault((s, t), []).append((mine, theirs))
         self.gradient = []
         for s in range(len(parts)):
             total = np.zeros_like(z[s])
             for t, other in enumerate(parts):
                 if (s, t) not in shared or not len(z[s]):
                     continue
-                columns_of_s, columns_of_t = shared[s, t]
+                columns_of_s, columns_of_t = map(list, zip(*shared[s, t]))
                 beta = self.beta[s][:, columns_of_s]
                 if sums is not None:
                     of_x, weight = beta * sums[:, 1:], beta[:, 0] * sums[:, 0]

@@ -148,11 +148,8 @@ def reason_against(model: ExactModel) -> "str | None":
     header = model.header
     if header.kernel_type == "rbf" and header.gamma >= 0:
         return too_many_vectors(model)
-    what = (
-        f"an rbf kernel with gamma {header.gamma:g}"
-        if header.kernel_type == "rbf"
-        else f"a {header.kernel_type} kernel"
-    )
+    rbf = header.kernel_type == "rbf"
+    what = f"an rbf kernel with gamma {header.gamma:g}" if rbf else f"a {header.kernel_type} kernel"
     return f"{what} found; reduce places vectors for rbf kernels with gamma 0 or more"
 
 
@@ -327,7 +324,7 @@ class Reduction:
     lacking as fixed-point iteration did not converge. sample: rows on which a target was decided, or None.
     """
 
-    def __init__(self, model: ExactModel, merged: int, distance: float, missing: int):
+    def __init__(self, model: ExactModel, merged: int, distance: float = 0.0, missing: int = 0):
         self.model, self.merged, self.distance, self.missing = model, merged, distance, missing
         self.sample: Any = None  # a Sample of target.py
 
@@ -344,12 +341,8 @@ def lossless(model: ExactModel, fingerprint: str) -> Reduction:
     merged, fewer = merge_duplicates(model)
     space = FeatureSpace(model)
     weight = np.abs(space.coefficients).sum(axis=0)
-    return Reduction(
-        with_origin(space, merged.header, merged.vectors, fingerprint, model.header.total_sv * UNIT * weight),
-        fewer,
-        0.0,
-        0,
-    )
+    rounding = model.header.total_sv * UNIT * weight
+    return Reduction(with_origin(space, merged.header, merged.vectors, fingerprint, rounding), fewer)
 
 
 def short_numbers(z: np.ndarray, part: Part) -> np.ndarray:
