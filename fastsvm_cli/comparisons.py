@@ -135,17 +135,14 @@ class Budget:
 
     def class_over(self, changed: "Changed") -> "ClassRows | None":
         """Return the class of largest share among those that rule the model out, or None."""
-        classes = [each for each in changed.classes if each.different]
         confidence = 1 - (1 - CONFIDENCE) / max(1, len(changed.classes))
-        over = [
-            each
-            for each in classes
-            if (
-                not self._shown(each.different, each.rows)
-                if self.each_class
-                else lower_bound(each.different, each.rows, confidence) > CLASS_TIMES * self.share
-            )
-        ]
+
+        def rules_out(each: ClassRows) -> bool:
+            if self.each_class:
+                return not self._shown(each.different, each.rows)
+            return lower_bound(each.different, each.rows, confidence) > CLASS_TIMES * self.share
+
+        over = (each for each in changed.classes if each.different and rules_out(each))
         return max(over, key=lambda each: each.share, default=None)
 
     def surely_exceeded(self, changed: "Changed") -> bool:

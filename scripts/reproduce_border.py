@@ -145,7 +145,7 @@ def timed(make):
 
 
 def border(model, count, sampling="refined"):
-    found, seconds = timed(lambda: compile_border(model, fingerprint="-", count=count, sampling=sampling))
+    found, seconds = timed(lambda: compile_border(model, fingerprint="-", samples=count, sampling=sampling))
     return found.model, seconds
 
 
@@ -317,7 +317,12 @@ def density(options):
             for count in (100, 300):
                 found, seconds = timed(
                     lambda: compile_density_border(
-                        [problem.train], problem.rows, fingerprint="-", bandwidth=bandwidth, weight=weight, count=count
+                        [problem.train],
+                        problem.rows,
+                        fingerprint="-",
+                        bandwidth=bandwidth,
+                        weight=weight,
+                        samples=count,
                     )
                 )
                 own = problem.accuracy(estimated(problem, found.model, bandwidth, weight)) if own is None else own

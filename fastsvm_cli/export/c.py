@@ -67,7 +67,7 @@ class Program:
         if self._radius is not None:
             self._code.insert(1, self._bound(self._radius))
             self._code.append(self._decided())
-        self._code += self._functions()
+        self._code += [self._put(f"{signature}\n{{\n{body}}}\n") for signature, body in self._functions()]
         self._check()
         self._tables = [*map(self._table, self.tables)]
 
@@ -79,7 +79,7 @@ class Program:
     @property
     def table_bytes(self) -> int:
         """Bytes of all tables."""
-        return sum(len(table.numbers) * (table.bits // 8 or self.real_bytes) for table in self.tables)
+        return sum(self._sizes())
 
     @property
     def stack_bytes(self) -> int:
@@ -92,7 +92,7 @@ class Program:
 
     def header(self) -> str:
         """Return the text of the header file."""
-        declarations = "\n".join(f"{signature};" for _, _, signature, _ in self._signatures())
+        declarations = "\n".join(f"{signature};" for signature, _ in self._functions())
         regression = self.description.header.regression
         notes = "predict returns the value." if regression else "predict returns the label."
         notes += " If a number that is used is NaN, values are NaN" + (
@@ -189,11 +189,14 @@ class Program:
         head = f"static const {table.type or '@REAL@'} {table.name}[{len(words)}]{slot} = {{\n"
         return head + "\n".join(_wrapped(f"{word}," for word in words)) + "\n};\n"
 
+    def _sizes(self) -> "list[int]":
+        return [len(table.numbers) * (table.bits // 8 or self.real_bytes) for table in self.tables]
+
     def _check(self) -> None:
         path = self.description.path
         if self.progmem and not self.single:
             raise ModelFormatError(path, "--progmem goes with --precision single: a double of avr-gcc has 32 bits")
-        sizes = [len(table.numbers) * (table.bits // 8 or self.real_bytes) for table in self.tables]
+        sizes = self._sizes()
         if self.progmem and (max(sizes, default=0) > _NEAR_TABLE or sum(sizes) > _NEAR):
             why = f"tables of {sum(sizes):,} bytes found, the largest of {max(sizes):,}"
             raise ModelFormatError(path, f"{why}: --progmem holds {_NEAR:,}, of {_NEAR_TABLE:,} each at most")
@@ -226,15 +229,13 @@ class Program:
             lines.append("else rest += x * x;" if d else "rest += x * x;")
         column = "\n".join(f"        {line}" for line in lines) or "        (void)x;"
         squares = description.of_distances and description.slopes is None
-        beyond = c_text.BEYOND if squares else ""
-        words = {
-            "CLEAR": c_text.CLEAR * (d < inputs),
-            "COLUMN": column,
-            "BEFORE": c_text.BEFORE,
-            "BEYOND": beyond,
-            "COUNTS": c_text.COUNTS * squares,
-        }
-        return self._put(c_text.LOAD, **words)
+        return self._put(
+            c_text.LOAD,
+            CLEAR=c_text.CLEAR * (d < inputs),
+            COLUMN=column,
+            BEYOND=c_text.BEYOND * squares,
+            COUNTS=c_text.COUNTS * squares,
+        )
 
     # ---- sums of a row: decision values before rho
 
@@ -349,11 +350,8 @@ class Program:
         gaussian = body.gamma is not None
         return self._put(
             c_text.ABOUT,
+            LOW_POINTER="            const @REAL@ *low = CENTER_LOW + @ABOUT@ * @USED@;\n" * bool(low.any()),
             ABOUT=self._whole("ABOUT", "e"),
-            LOW_POINTER="            const @REAL@ *low = CENTER_LOW + about_e * @USED@;\n".replace(
-                "about_e", self._whole("ABOUT", "e")
-            )
-            * bool(low.any()),
             LOW=" - READ(low++)" if low.any() else "",
             NORM_0="            norm = rest;\n" * gaussian,
             NORM="                norm += moved[i] * moved[i];\n" * gaussian,
@@ -461,29 +459,29 @@ class Program:
             ROUNDS=max(100, k),
         )
 
-    def _signatures(self) -> "list[tuple[str, str, str, str]]":
-        # (name, output parameter, signature, how the row is passed)
-        out = []
-        certified = self._radius is not None
-        for name in ["predict", "values"] + ["probabilities"] * self._probable + ["radius"] * certified:
-            returns = {"predict": "@LABEL@", "radius": "int"}.get(name, "void")
-            more = {"predict": "", "radius": ", @REAL@ *radii"}.get(name, f", @REAL@ *{name}")
-            given = f"{returns} @PREFIX@_{name}(const @REAL@ *row{more})"
-            out.append((name, more, given, "row, 0, 0"))
-            given = f"{returns} @PREFIX@_{name}_sparse(const int *index, const @REAL@ *value, int count{more})"
-            out.append((name, more, given, "value, index, count"))
-        return out
-
-    def _functions(self) -> "list[str]":
+    def _functions(self) -> "list[tuple[str, str]]":
+        # (signature, body)
         own = "    @REAL@ values[@PAIRS@];\n"
         decide = f"    decide(@ROW@, values{'' if self._radius is None else ', 0'});\n"
-        bodies = {
-            "predict": f"{own}{decide}    return answer(values);\n",
-            "values": decide,
-            "probabilities": f"{own}{decide}    couple(values, probabilities);\n",
-            "radius": f"{own}    decide(@ROW@, values, radii);\n    return settled(values, radii);\n",
-        }
-        return [self._put(f"{given}\n{{\n{bodies[name]}}}\n", ROW=row) for name, _, given, row in self._signatures()]
+        functions = [
+            ("@LABEL@", "predict", "", f"{own}{decide}    return answer(values);\n"),
+            ("void", "values", ", @REAL@ *values", decide),
+        ]
+        if self._probable:
+            body = f"{own}{decide}    couple(values, probabilities);\n"
+            functions.append(("void", "probabilities", ", @REAL@ *probabilities", body))
+        if self._radius is not None:
+            body = f"{own}    decide(@ROW@, values, radii);\n    return settled(values, radii);\n"
+            functions.append(("int", "radius", ", @REAL@ *radii", body))
+        sparse = "const int *index, const @REAL@ *value, int count"
+        return [
+            (f"{returns} @PREFIX@_{name}{ending}({row}{more})", body.replace("@ROW@", passed))
+            for returns, name, more, body in functions
+            for ending, row, passed in (
+                ("", "const @REAL@ *row", "row, 0, 0"),
+                ("_sparse", sparse, "value, index, count"),
+            )
+        ]
 
 
 def _wrapped(words: "Iterable[str]") -> "list[str]":

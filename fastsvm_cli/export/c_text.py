@@ -33,7 +33,8 @@ static @REAL@ load(const @REAL@ *row, const int *index, int count, @REAL@ *z)
     @REAL@ rest = @ZERO@, x;
     int at = 0;
     long j;
-@CLEAR@@BEFORE@    for (j = 0; j < @FEATURES@; ++j) {
+@CLEAR@    for (; index && at < count && index[at] < @FIRST@; ++at)@COUNTS@;
+    for (j = 0; j < @FEATURES@; ++j) {
         if (!index)
             x = row[j];
         else
@@ -47,7 +48,6 @@ static @REAL@ load(const @REAL@ *row, const int *index, int count, @REAL@ *z)
 #: If z has other columns than the row: shows every compiler that all of z is set.
 CLEAR = "    for (j = 0; j < @USED@; ++j) z[j] = @ZERO@;\n"
 #: Entries outside the features, whose squares count in distances.
-BEFORE = "    for (; index && at < count && index[at] < @FIRST@; ++at)@COUNTS@;\n"
 BEYOND = "    for (; index && at < count; ++at)@COUNTS@;\n"
 COUNTS = " rest += row[at] * row[at]"
 

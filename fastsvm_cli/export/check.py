@@ -7,6 +7,7 @@ import numpy as np
 
 from fastsvm_cli import _native
 from fastsvm_cli.errors import FileError, RowError
+from fastsvm_cli.export.description import entries
 from fastsvm_cli.export.rounding import tolerance
 from fastsvm_cli.models import Model, Precision
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 #: From unscaled rows to labels (regression: values), (rows), and decision values, (rows, pairs).
 Answers = Callable[["_native.Chunk"], "tuple[np.ndarray, np.ndarray]"]
-#: Limit of numbers in a dense block of rows and in its results.
+#: Limit of numbers in a dense block of rows.
 _BLOCK = 1 << 22
 #: Lines reported.
 _NAMED = 5
@@ -48,12 +49,8 @@ class Comparison:
 
 def compare(model: "Model", description: "Description", single: bool, answers: Answers, chunks) -> Comparison:
     """Compare answers with `model`'s. chunks: unscaled if it embeds a scaling."""
-    out, decisions, predictions = (
-        Comparison(model.header.regression),
-        model.decisions(Precision.values()),
-        _native.Predictions(),
-    )
-    task = model.header.task()
+    out, task = Comparison(model.header.regression), model.header.task()
+    decisions, predictions = model.decisions(Precision.values()), _native.Predictions()
     for chunk in chunks:
         if single:
             _check_rows(chunk)
@@ -90,27 +87,23 @@ def _explains(near: np.ndarray, values: np.ndarray, answered: np.ndarray) -> boo
 def dense(chunk: "_native.Chunk", description: "Description", kind: "type[np.floating]") -> np.ndarray:
     """Return dense rows, (rows, inputs); RowError for an entry without a column."""
     inputs, first = description.inputs, description.first_index
-    columns, rows = np.asarray(chunk.indices) - first, _rows(chunk)
-    wrong = (columns < 0) | (columns >= inputs)
-    if wrong.any():
-        at = int(np.flatnonzero(wrong)[0])
+    rows, indices, values = entries(chunk)
+    columns = indices - first
+    wrong = np.flatnonzero((columns < 0) | (columns >= inputs))
+    if len(wrong):
         expected = f"expected {first} to {inputs - 1 + first}: --features says how many a row has"
-        raise RowError(int(rows[at]), f"feature {columns[at] + first} found, {expected}")
+        raise RowError(int(rows[wrong[0]]), f"feature {indices[wrong[0]]} found, {expected}")
     out = np.zeros((chunk.rows, inputs), dtype=kind)
-    out[rows, columns] = np.asarray(chunk.values)
+    out[rows, columns] = values
     return out
 
 
-def _rows(chunk: "_native.Chunk") -> np.ndarray:
-    return np.repeat(np.arange(chunk.rows), np.diff(np.asarray(chunk.indptr)))
-
-
 def _check_rows(chunk: "_native.Chunk") -> None:
-    wrong = abs(np.asarray(chunk.values)) > np.finfo(np.float32).max
-    if wrong.any():
-        at = int(np.flatnonzero(wrong)[0])
-        why = f"{chunk.values[at]:.3g} found, beyond single precision: --precision double"
-        raise RowError(int(_rows(chunk)[at]), why)
+    rows, _, values = entries(chunk)
+    wrong = np.flatnonzero(abs(values) > np.finfo(np.float32).max)
+    if len(wrong):
+        why = f"{values[wrong[0]]:.3g} found, beyond single precision: --precision double"
+        raise RowError(int(rows[wrong[0]]), why)
 
 
 def c_answers(program: "Program", longest_row: int, compiler: str) -> Answers:
@@ -146,10 +139,9 @@ def graph_answers(
     """Return a function that answers rows by a graph. run: maps dense rows to outputs by name."""
     header, kind = description.header, np.float32 if single else np.float64
     of_values = "variable" if header.regression else "values"
-    width = max(description.inputs, getattr(description.body, "width", 0), 1)
 
     def answers(chunk: "_native.Chunk") -> "tuple[np.ndarray, np.ndarray]":
-        labels, values, step = [], [], max(1, _BLOCK // width)
+        labels, values, step = [], [], max(1, _BLOCK // description.inputs)
         for first in range(0, chunk.rows, step):
             part = chunk.slice(first, min(first + step, chunk.rows))
             found = run(dense(part, description, kind))

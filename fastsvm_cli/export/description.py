@@ -5,12 +5,12 @@ subtracted from a body's sums, except for a border.
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from fastsvm_cli import _native
-from fastsvm_cli._native import Header, Kernel
+from fastsvm_cli._native import Kernel
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.models import ExactModel, Model, Precision
 
@@ -69,23 +69,15 @@ class Samples:
         self.pairs = pairs
 
 
+Body: TypeAlias = KernelSums | Polynomials | Samples
+
+
 class Description:
     """A model's arithmetic, for a writer of any target. Column j of a row is feature j + first_index."""
 
-    def __init__(
-        self,
-        header: "Header",
-        body: "KernelSums | Polynomials | Samples",
-        used: np.ndarray,
-        inputs: int,
-        first_index: int,
-        *,
-        path: str,
-        kind: str,
-        fingerprint: "str | None",
-    ):
-        self.header, self.body, self.used, self.inputs, self.first_index = header, body, used, inputs, first_index
-        self.path, self.kind, self.fingerprint = path, kind, fingerprint
+    def __init__(self, model: Model, body: Body, used: np.ndarray, inputs: int, path: str, fingerprint: "str | None"):
+        self.header, self.kind, self.first_index = model.header, model.kind, model.first_index
+        self.body, self.used, self.inputs, self.path, self.fingerprint = body, used, inputs, path, fingerprint
         self.slopes: np.ndarray | None = None  # (inputs): x becomes slope x + offset, 0 for a dropped column
         self.offsets: np.ndarray | None = None
         self.scaled_to = 0.0  # the range file's limit with the larger absolute value
@@ -106,11 +98,9 @@ class Description:
         if not self.of_distances:
             return np.zeros(0, dtype=np.int64)
         others = np.setdiff1d(np.arange(self.inputs), self.used)
-        return (
-            others
-            if self.slopes is None or self.offsets is None
-            else others[(self.slopes[others] != 0) | (self.offsets[others] != 0)]
-        )
+        if self.slopes is None or self.offsets is None:
+            return others
+        return others[(self.slopes[others] != 0) | (self.offsets[others] != 0)]
 
     def scale(self, slopes: np.ndarray, offsets: np.ndarray) -> None:
         """Scale rows by (inputs) slopes and offsets first."""
@@ -144,22 +134,20 @@ def describe(
     if exact.kind not in _BODIES:
         raise ModelFormatError(path, f"a {model.kind} model found, which no target computes")
     body = _BODIES[exact.kind](exact, features, path)
-    out = Description(
-        model.header, body, features - first, inputs, first, path=path, kind=model.kind, fingerprint=fingerprint
-    )
+    out = Description(model, body, features - first, inputs, path, fingerprint)
     _add_scaling(out, model)
     out.certified = model if radius and model.certified else None
     return out
 
 
-def _kernel_sums(model: "ExactModel", features: np.ndarray, path: str) -> "KernelSums | Polynomials | Samples":
+def _kernel_sums(model: "ExactModel", features: np.ndarray, path: str) -> Body:
     header, kernel, chunk = model.header, model.kernel, model.vectors
     if kernel.type not in ("linear", "polynomial", "rbf", "sigmoid"):
         raise ModelFormatError(path, f"a {kernel.type} kernel found, expected one of LIBSVM's own")
     n, d = chunk.rows, len(features)
     columns = header.nr_class - 1 if header.classification else 1
     coefficients = np.array(chunk.leading, dtype=np.float64).reshape(n, columns)
-    values = np.asarray(chunk.values)
+    rows, indices, values = entries(chunk)
     if not n or not (values.any() or kernel.of_distances):
         constants = _constants(model)
         if np.isfinite(constants).all():
@@ -171,9 +159,14 @@ def _kernel_sums(model: "ExactModel", features: np.ndarray, path: str) -> "Kerne
         kernel = Kernel("polynomial", gamma=1.0, degree=1)
     _check_size(n * d, path)
     vectors = np.zeros((n, d))
-    starts = np.asarray(chunk.indptr)
-    vectors[np.repeat(np.arange(n), np.diff(starts)), np.searchsorted(features, np.asarray(chunk.indices))] = values
+    vectors[rows, np.searchsorted(features, indices)] = values
     return KernelSums(kernel, vectors, coefficients, list(header.nr_sv or [n]) if header.classification else [n])
+
+
+def entries(chunk: _native.Chunk) -> "tuple[np.ndarray, np.ndarray, np.ndarray]":
+    """Return row, LIBSVM index and value of every entry, (nnz) each."""
+    rows = np.repeat(np.arange(chunk.rows), np.diff(np.asarray(chunk.indptr)))
+    return rows, np.asarray(chunk.indices), np.asarray(chunk.values)
 
 
 def _constants(model: "ExactModel") -> np.ndarray:
@@ -186,9 +179,8 @@ def _linear(model: "ExactModel", features: np.ndarray, coefficients: np.ndarray)
     # None if a product leaves the range of doubles, as kernel sums might not.
     header, chunk = model.header, model.vectors
     _check_size(header.pairs * len(features), model.path)
-    starts, columns = np.asarray(chunk.indptr), np.searchsorted(features, np.asarray(chunk.indices))
-    values = np.asarray(chunk.values)
-    rows = np.repeat(np.arange(chunk.rows), np.diff(starts))
+    rows, indices, values = entries(chunk)
+    columns = np.searchsorted(features, indices)
     per_vector = pair_coefficients(coefficients, list(header.nr_sv or [chunk.rows]), header.pairs)
     none, about = np.zeros(0), np.zeros((1, len(features)))
     expansions = []
@@ -284,7 +276,7 @@ def _samples(model: Any, features: np.ndarray, path: str) -> Samples:
 
 
 #: Exportable kinds -> (model, features, path) to the body.
-_BODIES: "dict[str, Callable[[Any, np.ndarray, str], KernelSums | Polynomials | Samples]]" = {
+_BODIES: "dict[str, Callable[[Any, np.ndarray, str], Body]]" = {
     "LIBSVM": _kernel_sums,
     "maclaurin": _polynomials,
     "border": _samples,

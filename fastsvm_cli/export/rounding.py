@@ -26,6 +26,7 @@ from fastsvm_cli.export.description import (
     KernelSums,
     Polynomials,
     Samples,
+    entries,
     orderings,
     pair_coefficients,
 )
@@ -231,8 +232,7 @@ def largest_move(description: "Description", single: bool) -> float:
 
 def spread(description: "Description", chunk: "_native.Chunk") -> "tuple[np.ndarray, np.ndarray]":
     """Return scaled used columns, (rows, d), and the others' squares, (rows)."""
-    starts, indices = np.asarray(chunk.indptr), np.asarray(chunk.indices)
-    rows, values = np.repeat(np.arange(chunk.rows), np.diff(starts)), np.asarray(chunk.values)
+    rows, indices, values = entries(chunk)
     columns = indices - description.first_index
     within = (columns >= 0) & (columns < description.inputs)
     x = np.zeros((chunk.rows, description.inputs))

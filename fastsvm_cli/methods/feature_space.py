@@ -11,6 +11,7 @@ import scipy.sparse
 from fastsvm_cli import _native
 from fastsvm_cli._native import Kernel
 from fastsvm_cli.bounds import LOST_PRODUCT, UNIT
+from fastsvm_cli.comparisons import LEAST_PART, PART_EVALUATIONS
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.export.description import pair_coefficients
 from fastsvm_cli.methods import Progress, silent
@@ -20,7 +21,6 @@ from fastsvm_cli.models import ExactModel
 # A mean is far if its squared norm is this many times the rows' mean square distance from it.
 _FAR = 1000
 _MOVED_CELLS = 1 << 26  # limit of rows times features that are moved, and dense then
-PART_EVALUATIONS, LEAST_PART = 1 << 28, 256  # kernel evaluations between calls of on_progress; rows
 BLOCK_CELLS, BLOCK_ROWS = 1 << 16, 64  # cells of a block in the cache; least rows worth a call
 
 #: Rows, dense or sparse: (n, d).
@@ -38,6 +38,17 @@ def matrix(vectors: _native.Chunk, columns: "np.ndarray | None" = None) -> "tupl
         starts = np.concatenate(([0], np.cumsum(known)))[starts]
         position, values = position[known], values[known]
     return scipy.sparse.csr_matrix((values, position, starts), shape=(vectors.rows, len(columns))), columns
+
+
+def require_finite(path: str, what: str, *numbers: "np.ndarray | list[float]") -> None:
+    """Refuse what overflows."""
+    if not all(np.all(np.isfinite(each)) for each in numbers):
+        raise ModelFormatError(path, f"{what} overflows: scale the data")
+
+
+def dense(x: Matrix) -> np.ndarray:
+    """Return x as an array."""
+    return x.toarray() if hasattr(x, "toarray") else x
 
 
 def row_norms(x: Matrix) -> np.ndarray:
@@ -81,9 +92,9 @@ def near_origin(x: scipy.sparse.csr_matrix) -> Matrix:
     # With half of the entries 0, the mean is not far.
     if x.shape[0] * x.shape[1] > _MOVED_CELLS or x.nnz < 0.5 * x.shape[0] * x.shape[1]:
         return x
-    dense = x.toarray()
-    mean = far_mean(dense)
-    return x if mean is None else dense - mean
+    all_cells = x.toarray()
+    mean = far_mean(all_cells)
+    return x if mean is None else all_cells - mean
 
 
 def moved(model: ExactModel, x: np.ndarray, columns: np.ndarray, point: np.ndarray) -> ExactModel:
@@ -93,6 +104,20 @@ def moved(model: ExactModel, x: np.ndarray, columns: np.ndarray, point: np.ndarr
     values = (x - point).ravel()
     vectors = _native.Chunk.from_csr(model.vectors.leading, np.arange(n + 1) * d, np.tile(columns, n), values)
     return ExactModel(_native.LibsvmFile(model.header, vectors), model.path)
+
+
+def fast_values(model: ExactModel, rows: _native.Chunk) -> np.ndarray:
+    """Return decision values without reference sums: (rows, pairs)."""
+    decisions = _native.Decisions(model.pairs)
+    model.fast_values(rows, decisions)
+    return np.array(decisions.value).reshape(rows.rows, model.pairs)
+
+
+def classes_of_vectors(header: _native.Header) -> np.ndarray:
+    """Return the class of every support vector, (total_sv); 0 without classes."""
+    if not header.classification:
+        return np.zeros(header.total_sv, int)
+    return np.repeat(np.arange(header.nr_class), header.nr_sv)
 
 
 #: Most support vectors for which B27 to B29 of PROOFS.md bound the rounding of sums.
@@ -136,7 +161,7 @@ class FeatureSpace:
         size = max(LEAST_PART, PART_EVALUATIONS // max(model.header.total_sv, 1))
         for at in range(0, rows.rows, size):
             part = slice(at, min(rows.rows, at + size))
-            mine = rows if size >= rows.rows else rows.select(list(range(part.start, part.stop)))
+            mine = rows if size >= rows.rows else rows.slice(part.start, part.stop)
             evaluator.fast_values(mine, decisions)
             b[part], radius[part] = np.asarray(decisions.value), np.asarray(decisions.radius)
             if rows is model.vectors:
@@ -164,8 +189,7 @@ class FeatureSpace:
         with np.errstate(over="ignore", invalid="ignore"):
             slack = (np.einsum("ip,ip->p", np.abs(a), error) + (n + 8) * UNIT * size) * (1 + 1e-9)
             out = np.maximum(0.0, total) + slack + 3 * n * LOST_PRODUCT
-        if not np.all(np.isfinite(out)):
-            raise ModelFormatError(self.model.path, "the norm of a decision function overflows: scale the data")
+        require_finite(self.model.path, "the norm of a decision function", out)
         return out
 
     @cached_property
@@ -299,7 +323,7 @@ def k_means(x: Matrix, k: int, seed: int, path: str, on_progress: Progress = sil
     if n * d > MEANS_DENSE_CELLS or n * k > _DISTANCES:
         means, cluster = _sparse_means(scipy.sparse.csr_matrix(x), k, np.random.default_rng(seed), on_progress)
     else:
-        means, cluster = _dense_means(x.toarray() if scipy.sparse.issparse(x) else x, k, seed, on_progress)
+        means, cluster = _dense_means(dense(x), k, seed, on_progress)
     means *= unit
     return means, cluster
 
@@ -319,10 +343,7 @@ def _dense_means(x: np.ndarray, count: int, seed: int, on_progress: Progress) ->
 
 
 def _sparse_means(
-    x: scipy.sparse.csr_matrix,
-    count: int,
-    rng: np.random.Generator,
-    on_progress: Progress = silent,
+    x: scipy.sparse.csr_matrix, count: int, rng: np.random.Generator, on_progress: Progress
 ) -> "tuple[np.ndarray, np.ndarray]":
     n = x.shape[0]
     norms = row_norms(x)

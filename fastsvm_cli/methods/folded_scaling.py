@@ -6,7 +6,6 @@ rbf                  one slope for all features (into gamma), and any t (into th
 """
 
 from math import isfinite
-from typing import NoReturn
 
 import numpy as np
 import scipy.sparse
@@ -43,11 +42,7 @@ class ScalingToFold:
                     why = "has a range that double precision cannot divide by"
                 self._fail(f"feature {feature} {why}, to be folded into a model: use predict --scale")
 
-    def coefficients_overflow(self) -> NoReturn:
-        """Refuse coefficients that overflow."""
-        self._fail("a coefficient overflows once y is scaled back: scale the data")
-
-    def _fail(self, why: str) -> NoReturn:
+    def _fail(self, why: str) -> None:
         raise ModelFormatError(self.path, why)
 
     def header(self, header: Header) -> Header:
@@ -109,7 +104,7 @@ def folded_exact(model: ExactModel, folding: ScalingToFold, instead: str) -> Exa
     with np.errstate(over="ignore"):
         coefficients = np.asarray(vectors.leading) / folding.labels[0]
     if not np.all(np.isfinite(coefficients)):
-        folding.coefficients_overflow()
+        raise ModelFormatError(folding.path, "a coefficient overflows once y is scaled back: scale the data")
     chunk = _native.Chunk.from_csr(coefficients, vectors.indptr, vectors.indices, vectors.values)
     return ExactModel(_native.LibsvmFile(folding.header(found.header), chunk), found.path)
 

@@ -55,6 +55,10 @@ class MethodOptions(Options):
         names = (name for name, each in self.records().items() if isinstance(each, Option))
         return [getattr(self, name) for name in names if name.endswith("_file")]
 
+    def chosen(self, *names: str) -> "dict[str, Any]":
+        """Return these options as keyword arguments."""
+        return {name: getattr(self, name) for name in names}
+
     @property
     def rows_file(self) -> "str | None":
         """File of the rows to compile from."""

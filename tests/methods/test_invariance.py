@@ -168,7 +168,7 @@ def test_border_finds_the_same_border(scale, shift, classes):
     machine.rho = [0.0] * len(machine.rho)
     for sampling in ("refined", "dense", "random"):
         one, other = (
-            compile_border(exact(each), fingerprint="f", count=20, sampling=sampling, tolerance=1e-9).model
+            compile_border(exact(each), fingerprint="f", samples=20, sampling=sampling, tolerance=1e-9).model
             for each in (machine, changed(machine, scale, shift))
         )
         for mine, theirs in zip(one.samples, other.samples):

@@ -171,16 +171,12 @@ class Approx(Method):
             model = compile_maclaurin(
                 run.exact,
                 fingerprint=run.fingerprint,
-                center=options.center,
-                degree=options.degree,
-                certify=options.certify,
                 clusters=options.centers or 1,
-                rank=options.rank,
-                tolerance=options.tolerance,
                 single=None if options.precision is None else options.precision == "single",
                 max_bytes=options.max_size * 1e6,
                 on_progress=progress,
                 add_up=add_up,
+                **options.chosen("center", "degree", "certify", "rank", "tolerance"),
             )
         return Made(model)
 

@@ -1,6 +1,7 @@
 """Certificates of Maclaurin models (bounds.py), on any processes."""
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
@@ -46,11 +47,8 @@ class PairSums:
             on_progress(self.parts.share(part + 1))
         return totals(found)
 
-    def __getstate__(self) -> "tuple[tuple[Any, ...], bool]":
-        return self._arrays, self._sparse
-
-    def __setstate__(self, state: "tuple[tuple[Any, ...], bool]") -> None:
-        self.__init__(*state[0], sparse=state[1])  # type: ignore[misc]
+    def __reduce__(self) -> "tuple[Any, ...]":
+        return partial(PairSums, sparse=self._sparse), self._arrays
 
     def __sizeof__(self) -> int:
         return object.__sizeof__(self) + sum(getattr(each, "nbytes", 0) for each in self._arrays)
@@ -105,12 +103,14 @@ def certificate(
     total: "Sequence[float]",
     stored: "Sequence[float]",
     rank: int,
+    dropped: float,
     on_progress: Progress,
     add_up: "AddUp | None" = None,
 ) -> Certificate:
     """Certify one expansion of sparse x (n, d), coefficients a (n), about `point` (d).
 
-    total, stored: packed coefficients as computed and as stored; if `rank` > 0, only the constant and v are compared.
+    total, stored: packed coefficients as computed and as stored; if `rank` > 0, only the constant and v are compared,
+    and `dropped` bounds the loss of M.
     """
     n, d = x.shape
     degree = len(factors) - 1
@@ -137,17 +137,18 @@ def certificate(
         part = rounding[at : at + len(times)]  # none of a compressed M: its loss is bounded separately
         at += len(times)
         rounded = bounds.length(float((part * part * times[: len(part)]).sum()), len(times))
-        error.append(rounded + bounds.coefficient_error(k, factor, moment(k, norms), n, d, largest_exponent))
+        computed = bounds.coefficient_error(k, factor, moment(k, norms), n, d, largest_exponent)
+        error.append(rounded + computed + (dropped if k > 1 else 0.0))
     truncation = []
     if gaussian:
         last = certified_degree(degree, True)
-        computed, lengths = degree_norms(x, point, squares, a, header.gamma, degree + 1, last, on_progress, add_up)
+        sums, lengths = degree_norms(x, point, squares, a, header.gamma, degree + 1, last, on_progress, add_up)
         scaled = np.sqrt(2 * header.gamma) * lengths
         largest = float(np.max(header.gamma * lengths**2, initial=0.0))
         for k in range(degree + 1, last + 1):
-            truncation.append(bounds.degree_norm(computed[k - degree - 1], k, moment(k, scaled), n, d, largest))
+            truncation.append(bounds.degree_norm(sums[k - degree - 1], k, moment(k, scaled), n, d, largest))
         moments = [moment(k, scaled) for k in range(last + 1, last + 41)]
-        truncation.append(bounds.tail_norm(computed[-1], last, moments, weight, n, d, largest))
+        truncation.append(bounds.tail_norm(sums[-1], last, moments, weight, n, d, largest))
         truncation = [w + 1e-120 * weight for w in truncation]  # coefficients that underflowed
     return Certificate(truncation, error, weight * (1 + 1e-9), float(n))
 
@@ -189,10 +190,8 @@ def degree_norms(
         filled = x[:, full].toarray() - point[full]
         m = filled.shape[1]
         whole = scipy.sparse.csr_matrix((filled.ravel(), np.tile(np.arange(m), n), np.arange(n + 1) * m), shape=(n, m))
-        y, center = (
-            scipy.sparse.hstack([whole, x[:, ~full]], format="csr"),
-            np.concatenate([center[full], point[~full]]),
-        )
+        y = scipy.sparse.hstack([whole, x[:, ~full]], format="csr")
+        center = np.concatenate([center[full], point[~full]])
     shift = y @ center - center @ center / 2
     lengths = np.sqrt(row_norms(y)) + np.linalg.norm(center)
     starts, columns = y.indptr.astype(np.int64), y.indices.astype(np.int32)
@@ -217,42 +216,29 @@ def over(client: "Client") -> AddUp:
 
     Totals equal one process's, bit for bit, if processors have the same instructions.
     """
+    from distributed import as_completed
+
     from fastsvm_cli.cluster.scheduler import requiring_workers
 
     def add_up(pairs: PairSums, on_progress: Progress) -> "list[float]":
-        count = len(pairs.parts)
+        count, share, found = len(pairs.parts), 0.0, {}
         with requiring_workers(client) as threads:
             size = max(1, min(count // (_TASKS_EACH * threads), _MOST_PARTS))
             sent = client.scatter(pairs, broadcast=True, hash=False)
             slices = [(first, min(first + size, count)) for first in range(0, count, size)]
             tasks = [client.submit(_sums, sent, *each, pure=False) for each in slices]
-            return totals(each for part in _in_order(client, tasks, slices, pairs, on_progress) for each in part)
+            slice_of = dict(zip((task.key for task in tasks), slices))
+            try:
+                for task in as_completed(tasks, loop=client.loop):
+                    found[task.key] = task.result()  # raises the task's error
+                    first, end = slice_of[task.key]
+                    share += pairs.parts.share(end) - pairs.parts.share(first)
+                    on_progress(min(share, 1.0))
+            finally:
+                client.cancel(tasks)
+            return totals(each for task in tasks for each in found[task.key])
 
     return add_up
-
-
-def _in_order(
-    client: "Client",
-    tasks: "list[Any]",
-    slices: "list[tuple[int, int]]",
-    pairs: PairSums,
-    on_progress: Progress,
-) -> "list[list[list[float]]]":
-    from distributed import as_completed
-
-    def work(each: "tuple[int, int]") -> float:
-        return pairs.parts.share(each[1]) - pairs.parts.share(each[0])
-
-    share, at, found = 0.0, {task.key: number for number, task in enumerate(tasks)}, {}
-    try:
-        for task in as_completed(tasks, loop=client.loop):
-            number = at[task.key]
-            found[number] = task.result()  # raises the task's error
-            share += work(slices[number])
-            on_progress(min(share, 1.0))
-    finally:
-        client.cancel(tasks)
-    return [found[number] for number in range(len(tasks))]
 
 
 def _sums(pairs: PairSums, first: int, last: int) -> "list[list[float]]":

@@ -37,17 +37,10 @@ def compress(
         M[i, i:] = M[i:, i] = total[at : at + d - i]
         at += d - i
     # Maximum of e^{-gamma s} s over 0 <= s <= largest.
-    worst = largest if gamma * largest <= 1 else np.exp(-1.0) / gamma
-    if gamma * largest <= 1:
-        worst *= np.exp(-gamma * largest)
+    worst = largest * np.exp(-gamma * largest) if gamma * largest <= 1 else np.exp(-1.0) / gamma
     limit = np.inf if tolerance is None else tolerance * 0.98  # margin for the rounding of q
     found = None if proven else _largest(M, rank, lambda size: size * worst <= limit)
-    if found is None:
-        values, vectors = np.linalg.eigh(M)
-        order = np.argsort(-np.abs(values))
-        values, vectors = values[order], vectors[:, order]
-    else:
-        values, vectors = found
+    values, vectors = found or _largest_first(*np.linalg.eigh(M))
     if rank is None:
         # Loss with 1, 2, ... eigenvalues; 0 with all d.
         sizes = np.append(np.abs(values)[1:], 0.0)
@@ -98,6 +91,11 @@ def _no_fewer(rank: int, d: int) -> bool:
     return 2 * rank >= d
 
 
+def _largest_first(values: np.ndarray, vectors: np.ndarray) -> "tuple[np.ndarray, np.ndarray]":
+    order = np.argsort(-np.abs(values))
+    return values[order], vectors[:, order]
+
+
 def _largest(
     M: np.ndarray, rank: "int | None", enough: "Callable[[float], bool]"
 ) -> "tuple[np.ndarray, np.ndarray] | None":
@@ -109,11 +107,10 @@ def _largest(
     while d >= _LEAST_SIZE and _FEW * needed <= d:
         try:
             # Fixed start: same model, same file.
-            values, vectors = eigsh(M, k=needed, which="LM", v0=np.random.default_rng(0).standard_normal(d))
+            found = eigsh(M, k=needed, which="LM", v0=np.random.default_rng(0).standard_normal(d))
         except ArpackError:
             return None
-        order = np.argsort(-np.abs(values))
-        values, vectors = values[order], vectors[:, order]
+        values, vectors = _largest_first(*found)
         if not np.all(np.isfinite(values)):
             return None
         if rank is not None:

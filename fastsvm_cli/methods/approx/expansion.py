@@ -6,7 +6,7 @@ from math import comb, factorial, isfinite
 from typing import TYPE_CHECKING
 
 from fastsvm_cli import _native
-from fastsvm_cli._native import MAX_DEGREE, Center, Certificate, Expansion, Header, MaclaurinFile
+from fastsvm_cli._native import MAX_DEGREE, Center, Expansion, Header, MaclaurinFile
 from fastsvm_cli.errors import ModelFormatError, spelled
 from fastsvm_cli.methods import Progress, part_of, silent
 from fastsvm_cli.methods.method import require
@@ -77,15 +77,7 @@ def compile_maclaurin(
     work = sum(one.work(len(rows), clusters) for rows, _ in functions) + 1.0
     clustered = clustering / (clustering + work)
     about = list(
-        _about_centers(
-            vectors,
-            one.features,
-            functions,
-            center if gaussian else "origin",
-            clusters,
-            model.path,
-            part_of(on_progress, 0.0, clustered),
-        )
+        one.about_centers(functions, center if gaussian else "origin", clusters, part_of(on_progress, 0.0, clustered))
     )
     if tolerance is None:  # else the size is unknown
         one.check_size(sum(len(shares) for _, shares in about), clusters, max_bytes)
@@ -99,10 +91,11 @@ def compile_maclaurin(
             why = "the squared distance of a support vector from the center overflows"
             raise ModelFormatError(model.path, f"{why}: scale the data")
         centers.append(Center(point, largest))
-        for pair, mine, a in shares:
-            shown = part_of(on_progress, done / work, (done + one.work(len(mine))) / work)
-            expansions.append(one.expand(pair, number, mine, a, centers[-1], shown))
-            done += one.work(len(mine))
+        for share in shares:
+            following = done + one.work(len(share[1]))
+            shown = part_of(on_progress, done / work, following / work)
+            expansions.append(one.expand(number, centers[-1], share, shown))
+            done = following
             on_progress(done / work)
     starts = vectors.indptr
     file = MaclaurinFile(
@@ -118,6 +111,10 @@ def compile_maclaurin(
         folded=model.inheritance,
     )
     return Model(file, model.path)
+
+
+#: Pair, rows, and their coefficients.
+_Share = tuple[int, list[int], list[float]]
 
 
 class _OneExpansion:
@@ -177,46 +174,65 @@ class _OneExpansion:
                 f" {max_bytes / 1e6:.3g} MB ({spelled('max_size')})",
             )
 
-    def expand(
-        self,
-        pair: int,
-        number: int,
-        rows: "list[int]",
-        a: "list[float]",
-        center: Center,
-        on_progress: Progress,
-    ) -> Expansion:
-        header, path = self._model.header, self._model.path
+    def about_centers(
+        self, functions: "list[tuple[list[int], list[float]]]", center: "str | None", clusters: int, progress: Progress
+    ) -> "Iterator[tuple[array[float], list[_Share]]]":
+        """Yield each center with the shares of the functions, (rows, coefficients), about it."""
+        everything = range(self._model.vectors.rows)
+        if center == "pair":
+            for p, (rows, a) in enumerate(functions):
+                yield self._mean(rows), [(p, rows, a)]
+        elif clusters > 1 and everything and self.features:
+            from fastsvm_cli.methods.feature_space import clusters_of
+
+            cluster = clusters_of(self._model.vectors, clusters, self._model.path, progress)
+            for k in sorted(set(cluster)):
+                mine = [
+                    (p, [row for row in rows if cluster[row] == k], [b for row, b in zip(rows, a) if cluster[row] == k])
+                    for p, (rows, a) in enumerate(functions)
+                ]
+                # A pair without support vectors in a cluster has no expansion there; without any, an empty one about
+                # the first center.
+                own = [(p, rows, a) for p, rows, a in mine if rows or (k == min(cluster) and not functions[p][0])]
+                yield self._mean([row for row in everything if cluster[row] == k]), own
+        else:
+            point = array("d", bytes(8 * len(self.features))) if center == "origin" else self._mean(list(everything))
+            yield point, [(p, rows, a) for p, (rows, a) in enumerate(functions)]
+
+    def _mean(self, rows: "list[int]") -> "array[float]":
+        ranges = _native.ExpandedVectors(self._model.vectors, self.features, rows).column_ranges()
+        return array("d", center_point(*ranges))
+
+    def expand(self, number: int, center: Center, share: _Share, on_progress: Progress) -> Expansion:
+        """Expand a share about the center of this number."""
+        (pair, rows, a), header = share, self._model.header
         gamma = header.gamma if self._gaussian else 0.0
         expanded = _native.ExpandedVectors(self._model.vectors, self.features, rows)
         total = expanded.expand(a, center.point, self._gaussian, gamma, self._factors)
-        rank, dropped = 0, 0.0
+        rank, dropped, precision = 0, 0.0, "single" if self.single else "double"
         stored, finite = _native.stored(total, self.single)
-        if self._compressed:
+        if self._compressed and not _native.stored(total, False)[1]:
+            finite, precision = False, "double"
+        elif self._compressed:
             from fastsvm_cli.methods.approx.compression import compress
 
-            if not _native.stored(total, False)[1]:
-                why = "a coefficient of the expansion overflows double precision: scale the data"
-                raise ModelFormatError(path, why)
             d, largest = len(self.features), center.largest_norm
             fewer = compress(total, d, self.single, self._rank, self._tolerance, gamma, largest, proven=self._certify)
             if fewer is not None:
                 rank, stored, dropped = fewer
                 finite = _native.stored(stored, False)[1]
         if not finite:
-            precision = "single" if self.single else "double"
-            raise ModelFormatError(
-                path, f"a coefficient of the expansion overflows {precision} precision: scale the data"
-            )
+            why = f"a coefficient of the expansion overflows {precision} precision: scale the data"
+            raise ModelFormatError(self._model.path, why)
         certificate = None
         if self._certify:
+            numbers = total, stored, rank, dropped
             certificate = self._certificate_of(
-                self._x[rows], a, center.point, header, self._factors, total, stored, rank, on_progress, self._add_up
+                self._x[rows], a, center.point, header, self._factors, *numbers, on_progress, self._add_up
             )
-            error = [*certificate.error[:2], *(e + dropped for e in certificate.error[2:])]
-            certificate = Certificate(certificate.truncation, error, certificate.weight, certificate.count)
-            if not all(map(isfinite, [*certificate.truncation, *error, certificate.weight, certificate.count])):
-                raise ModelFormatError(path, "a number of the certificate overflows: scale the data")
+            bounds = [*certificate.truncation, *certificate.error, certificate.weight, certificate.count]
+            if not all(map(isfinite, bounds)):
+                raise ModelFormatError(self._model.path, "a number of the certificate overflows: scale the data")
         return Expansion(pair, number, stored, certificate, rank)
 
 
@@ -254,12 +270,8 @@ def _decision_functions(header: Header, vectors: _native.Chunk) -> "list[tuple[l
     out = []
     for _, i, j in header.class_pairs:
         mine, theirs = range(starts[i], starts[i + 1]), range(starts[j], starts[j + 1])
-        out.append(
-            _nonzero(
-                [*mine, *theirs],
-                [*(coefficients[row][j - 1] for row in mine), *(coefficients[row][i] for row in theirs)],
-            )
-        )
+        a = [*(coefficients[row][j - 1] for row in mine), *(coefficients[row][i] for row in theirs)]
+        out.append(_nonzero([*mine, *theirs], a))
     return out
 
 
@@ -267,44 +279,6 @@ def _nonzero(rows: "Sequence[int]", a: "list[float]") -> "tuple[list[int], list[
     if 0.0 not in a:
         return list(rows), a
     return [row for row, b in zip(rows, a) if b != 0], [b for b in a if b != 0]
-
-
-def _about_centers(
-    vectors: _native.Chunk,
-    features: "list[int]",
-    functions: "list[tuple[list[int], list[float]]]",
-    center: "str | None",
-    clusters: int,
-    path: str,
-    on_progress: Progress,
-) -> "Iterator[tuple[array[float], list[tuple[int, list[int], list[float]]]]]":
-    # (center, [(pair, rows, coefficients)])
-    everything = range(vectors.rows)
-    if center == "pair":
-        for p, (rows, a) in enumerate(functions):
-            yield _mean(vectors, features, rows), [(p, rows, a)]
-    elif clusters > 1 and vectors.rows and features:
-        from fastsvm_cli.methods.feature_space import clusters_of
-
-        cluster = clusters_of(vectors, clusters, path, on_progress)
-        for k in sorted(set(cluster)):
-            mine = [
-                (p, [row for row in rows if cluster[row] == k], [b for row, b in zip(rows, a) if cluster[row] == k])
-                for p, (rows, a) in enumerate(functions)
-            ]
-            # A pair without support vectors in a cluster has no expansion there; without any, an empty one about the
-            # first center.
-            own = [(p, rows, a) for p, rows, a in mine if rows or (k == min(cluster) and not functions[p][0])]
-            yield _mean(vectors, features, [row for row in everything if cluster[row] == k]), own
-    else:
-        point = (
-            array("d", bytes(8 * len(features))) if center == "origin" else _mean(vectors, features, list(everything))
-        )
-        yield point, [(p, rows, a) for p, (rows, a) in enumerate(functions)]
-
-
-def _mean(vectors: _native.Chunk, features: "list[int]", rows: "list[int]") -> "array[float]":
-    return array("d", center_point(*_native.ExpandedVectors(vectors, features, rows).column_ranges()))
 
 
 _NUMBER_BYTES = 11  # per coefficient in a file

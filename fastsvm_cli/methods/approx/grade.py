@@ -12,6 +12,7 @@ from fastsvm_cli._native import fingerprint
 from fastsvm_cli.bounds import gamma_max
 from fastsvm_cli.comparisons import LEAST_ROWS, Comparison, agreement, questionable_gain, spread
 from fastsvm_cli.errors import ModelFormatError
+from fastsvm_cli.methods import refused_by_all
 from fastsvm_cli.methods.approx.expansion import (
     coefficient_count,
     compile_maclaurin,
@@ -53,19 +54,14 @@ class Mean:
     def add(self, chunk: _native.Chunk) -> "Mean":
         """Add the rows of a chunk, and return self."""
         self.rows += chunk.rows
-        here, column = np.unique(np.asarray(chunk.indices), return_inverse=True)
-        values = np.asarray(chunk.values)
-        low, high = np.full(len(here), np.inf), np.full(len(here), -np.inf)
-        np.minimum.at(low, column, values)
-        np.maximum.at(high, column, values)
-        both = np.union1d(self.indices, here)
+        both, at = np.unique(np.concatenate([self.indices, np.asarray(chunk.indices)]), return_inverse=True)
+        before, column, values = at[: len(self.indices)], at[len(self.indices) :], np.asarray(chunk.values)
         gathered = np.tile([[0.0], [np.inf], [-np.inf], [0.0]], (1, len(both)))
-        gathered[:, np.searchsorted(both, self.indices)] = self._gathered
-        at = np.searchsorted(both, here)
-        gathered[0, at] += np.bincount(column, weights=values, minlength=len(here))
-        gathered[1, at] = np.minimum(gathered[1, at], low)
-        gathered[2, at] = np.maximum(gathered[2, at], high)
-        gathered[3, at] += np.bincount(column, minlength=len(here))
+        gathered[:, before] = self._gathered
+        gathered[0] += np.bincount(column, weights=values, minlength=len(both))
+        np.minimum.at(gathered[1], column, values)
+        np.maximum.at(gathered[2], column, values)
+        gathered[3] += np.bincount(column, minlength=len(both))
         self.indices, self._gathered = both, gathered
         return self
 
@@ -115,12 +111,7 @@ class Trial:
     def __init__(self, source: ExactModel):
         header, features = source.header, len(_native.used_indices(source.vectors))
         self.source, self.model, self.slow = source, None, True
-        if (
-            not source.pairs
-            or not header.total_sv
-            or source.uncompilable is not None
-            or reason_against(source) is not None
-        ):
+        if refused_by_all(source) is not None or reason_against(source) is not None:
             return
         degree = own_degree(header)
         products = header.total_sv * coefficient_count(features, degree) * max(1, header.nr_class - 1)

@@ -161,15 +161,8 @@ class Border(Method):
         from fastsvm_cli.methods.border import borders
 
         options: BorderOptions = run.options
-        how: dict[str, Any] = dict(
-            count=options.samples,
-            tolerance=options.tolerance,
-            sampling=options.sampling,
-            local=options.local,
-            target=options.target,
-            seed=options.seed,
-            on_progress=progress,
-        )
+        how = options.chosen("samples", "tolerance", "sampling", "local", "target", "seed")
+        how["on_progress"] = progress
         if options.of_model:
             return borders.compile_border(
                 run.exact, fingerprint=run.fingerprint, raw=options.raw, chunks=run.rows, **how

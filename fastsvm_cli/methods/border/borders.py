@@ -19,22 +19,20 @@ from fastsvm_cli._native import fingerprint as fingerprint_of_text
 from fastsvm_cli.errors import FileError, ModelFormatError, spelled
 from fastsvm_cli.methods.border.samples import (
     CLOUD_CELLS,
+    DecisionFunction,
     SampledBorder,
     Sampling,
     drawn_rows,
-    positions_among,
     rows_for,
     sample_border,
 )
-from fastsvm_cli.methods.feature_space import FeatureSpace, Matrix, matrix, row_norms, squared_distances
+from fastsvm_cli.methods.feature_space import FeatureSpace, Matrix, fast_values, matrix, row_norms, squared_distances
 from fastsvm_cli.methods.folded_scaling import ScalingToFold, folded_exact, folded_model
 from fastsvm_cli.methods.method import require
 from fastsvm_cli.models import ExactModel, Model
 
-BLOCK_CELLS = 1 << 22  # kernel values in memory
 
-
-class MachineFunction:
+class MachineFunction(DecisionFunction):
     """Decision function f(z) = sum_i a_i K(x_i, z) - rho; no precomputed kernel. x: (n, d) dense or sparse."""
 
     def __init__(self, x: Matrix, a: np.ndarray, rho: float, kernel: Kernel):
@@ -44,15 +42,7 @@ class MachineFunction:
         self.x = x = x - self._center if isinstance(self._center, np.ndarray) else x
         self.norms = row_norms(x)
 
-    def value_and_gradient(self, z: np.ndarray) -> "tuple[np.ndarray, np.ndarray]":
-        """Return f(z) (m), and its gradient (m, d)."""
-        f, gradient = np.empty(len(z)), np.empty(z.shape)
-        size = max(1, BLOCK_CELLS // max(len(self.a), 1))
-        for at in range(0, len(z), size):
-            f[at : at + size], gradient[at : at + size] = self._block(z[at : at + size])
-        return f, gradient
-
-    def _block(self, z: np.ndarray) -> "tuple[np.ndarray, np.ndarray]":
+    def _block(self, z: np.ndarray, *_: np.ndarray) -> "tuple[np.ndarray, np.ndarray]":
         z = z - self._center
         kernel, gamma = self.kernel, self.kernel.gamma
         own = 0.0  # coefficient of z itself in the gradient
@@ -75,27 +65,19 @@ class MachineFunction:
         return values @ self.a - self.rho, gradient
 
 
-class DensityFunction:
+class DensityFunction(DecisionFunction):
     """Difference of two classes' probabilities by Gaussian kernel density estimates (Mills).
 
     R(z) = P(first class | z) - P(second | z) = sum_i y_i k_i / sum_i k_i, k_i = exp(-|z - x_i|^2 / (2 h^2)).
 
-    x: (n, d) dense; y: (n), 1 or -1. bandwidth: h; None: solved at every z for sum_i k_i = weight < n.
+    x: (n, d) dense; y: (n), 1 or -1. bandwidth: h; None: solved at every z for sum_i k_i = weight < n. A second
+    argument of `value_and_gradient` has the row of x to leave out for each z, or -1.
     """
 
     def __init__(self, x: np.ndarray, y: np.ndarray, bandwidth: "float | None", weight: float = 0.0):
         self._center = x.mean(axis=0)
         self.x, self.y, self.bandwidth, self.weight = x - self._center, y, bandwidth, weight
         self.norms = row_norms(self.x)
-
-    def value_and_gradient(self, z: np.ndarray, own: "np.ndarray | None" = None) -> "tuple[np.ndarray, np.ndarray]":
-        """Return R(z) (m), and its gradient (m, d). own: (m), row of x to leave out for each z, or -1."""
-        f, gradient = np.empty(len(z)), np.empty(z.shape)
-        size = max(1, BLOCK_CELLS // len(self.y))
-        for at in range(0, len(z), size):
-            part = slice(at, at + size)
-            f[part], gradient[part] = self._block(z[part], None if own is None else own[part])
-        return f, gradient
 
     def bandwidths(self, z: np.ndarray) -> np.ndarray:
         """Return the bandwidth at each row z: (m)."""
@@ -133,11 +115,11 @@ class DensityFunction:
             g = np.where(done, g, following)
         return g / unit
 
-    def _block(self, z: np.ndarray, own: "np.ndarray | None") -> "tuple[np.ndarray, np.ndarray]":
+    def _block(self, z: np.ndarray, *left_out: np.ndarray) -> "tuple[np.ndarray, np.ndarray]":
         z = z - self._center
         squares = squared_distances(self.x, self.norms, z)
         counts: np.ndarray | float = 1.0
-        if own is not None:
+        for own in left_out:
             counts = np.ones_like(squares)
             counts[np.flatnonzero(own >= 0), own[own >= 0]] = 0.0
         g = self._gamma(squares, counts)
@@ -168,6 +150,7 @@ def compile_border(
     fingerprint: str,
     raw: bool = False,
     chunks: "list[_native.Chunk] | None" = None,
+    seed: int = 0,
     **how: Any,
 ) -> SampledBorder:
     """Sample the border of a classification or one-class model.
@@ -176,37 +159,33 @@ def compile_border(
     """
     header = model.header
     require(model.path, reason_against(model))
-    sampling = Sampling(**how)
+    sampling = Sampling(np.random.default_rng(seed), **how)
     rows = rows_for(model, chunks, sampling.rng)
     # Keep every feature of a row: |x|^2 depends on features that the gradient ignores.
     x, _ = matrix(model.vectors, rows.columns)
     x = x.toarray() if x.shape[0] * x.shape[1] <= CLOUD_CELLS else x
     coefficients = FeatureSpace(model).coefficients
-    decisions = _native.Decisions(model.pairs)
-    model.fast_values(rows.chunk, decisions)
-    values = np.array(decisions.value)
+    values = fast_values(model, rows.chunk)
     if not np.all(np.isfinite(values)):
         raise ModelFormatError(
             model.path, "a decision value overflows on the rows that the border would be drawn through: scale the data"
         )
-    functions, levels = [], []
+    functions = []
     for p in range(model.pairs):
         mine = np.flatnonzero(coefficients[:, p])
-        functions.append(MachineFunction(x[mine], coefficients[mine, p], header.rho[p], model.kernel))
-        level = 0.0
+        function = MachineFunction(x[mine], coefficients[mine, p], header.rho[p], model.kernel)
         if header.classification and header.probA and header.probB and not raw and header.probA[p] != 0:
-            level = -header.probB[p] / header.probA[p]
-        if not isfinite(level):
+            function.level = -header.probB[p] / header.probA[p]
+        if not isfinite(function.level):
             raise ModelFormatError(
                 model.path,
                 f"both classes are as likely at a decision value that overflows: sample where it is 0"
                 f" ({spelled('raw')})",
             )
-        levels.append(level)
+        functions.append(function)
     return sample_border(
         header,
         functions,
-        levels,
         rows,
         values,
         unseen=values,
@@ -224,10 +203,11 @@ def compile_density_border(
     fingerprint: str,
     bandwidth: "float | None",
     weight: float = 0.0,
+    seed: int = 0,
     **how: Any,
 ) -> SampledBorder:
     """Sample the border where two density estimates are equal. how: of Sampling."""
-    sampling = Sampling(**how)
+    sampling = Sampling(np.random.default_rng(seed), **how)
     found, whole = classes_of(chunks, path)
     position = {label: at for at, label in enumerate(found)}
     x, columns = dense_rows(chunks, path)
@@ -241,28 +221,17 @@ def compile_density_border(
     rows = drawn_rows(chunks, position, columns, sampling.rng)
     values = np.stack([function.value_and_gradient(rows.x)[0] for function in functions], axis=1)
     # Leave each row out of its own estimate.
-    unseen = np.stack(
-        [
-            function.value_and_gradient(rows.x, own)[0]
-            for function, own in zip(functions, positions_among(members, rows.positions))
-        ],
-        axis=1,
-    )
+    unseen = np.empty_like(values)
+    for p, (function, mine) in enumerate(zip(functions, members)):
+        own = np.full(len(whole), -1)
+        own[mine] = np.arange(len(mine))
+        unseen[:, p] = function.value_and_gradient(rows.x, own[rows.positions])[0]
     if not (np.all(np.isfinite(values)) and np.all(np.isfinite(unseen))):
         raise FileError(path, "the density estimates overflow: scale the data")
     spread = bandwidth or float(np.median(functions[0].bandwidths(rows.x[:200])))
     # P(first) - P(second) is tanh of the border decision (Mills): LIBSVM's sigmoid with A = -2, B = 0.
     header = density_header(found, whole, spread, -2.0)
-    return sample_border(
-        header,
-        functions,
-        [0.0] * len(functions),
-        rows,
-        values,
-        unseen=unseen,
-        fingerprint=fingerprint,
-        sampling=sampling,
-    )
+    return sample_border(header, functions, rows, values, unseen=unseen, fingerprint=fingerprint, sampling=sampling)
 
 
 def reason_against(model: ExactModel) -> "str | None":

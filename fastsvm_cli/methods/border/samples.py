@@ -1,14 +1,14 @@
 """Border samples of all pairs: rows, roots on lines between them, and as many samples as requested or needed."""
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import NamedTuple
 
 import numpy as np
 
 from fastsvm_cli import _native
 from fastsvm_cli._native import BorderFile, FoldedScaling, Header, Samples
 from fastsvm_cli.methods import Progress, part_of, silent
-from fastsvm_cli.methods.feature_space import matrix, row_norms, squared_distances
+from fastsvm_cli.methods.feature_space import classes_of_vectors, matrix, row_norms, squared_distances
 from fastsvm_cli.models import ExactModel, Model
 from fastsvm_cli.text.read_rows import select_rows
 
@@ -37,12 +37,7 @@ def rows_for(model: ExactModel, chunks: "list[_native.Chunk] | None", rng: np.ra
     header = model.header
     if chunks is None:
         vectors = model.vectors
-        columns = np.unique(np.asarray(vectors.indices))
-        classes = (
-            np.repeat(np.arange(header.nr_class), header.nr_sv)
-            if header.classification
-            else np.zeros(vectors.rows, int)
-        )
+        columns, classes = np.unique(np.asarray(vectors.indices)), classes_of_vectors(header)
         chosen = np.sort(rng.choice(vectors.rows, _most_rows(vectors.rows, len(columns)), replace=False))
         return BorderRows(vectors.select(chosen.tolist()), classes[chosen], chosen, columns)
     columns = np.unique(
@@ -60,15 +55,6 @@ def drawn_rows(
     rows = _native.Chunk.concatenate(select_rows(chunks, chosen.tolist()))
     classes = [position.get(label[0], -1) if label else -1 for label in rows.leading.tolist()]
     return BorderRows(rows, np.array(classes, int), chosen, columns)
-
-
-def positions_among(members: "list[np.ndarray]", positions: np.ndarray) -> "list[np.ndarray]":
-    """Return `positions` as positions in each function's increasing rows, or -1."""
-    out = []
-    for mine in members:
-        at = np.minimum(np.searchsorted(mine, positions), len(mine) - 1)
-        out.append(np.where(mine[at] == positions, at, -1))
-    return out
 
 
 def _most_rows(total: int, d: int) -> int:
@@ -92,11 +78,27 @@ def looks_one_hot(chunk: _native.Chunk) -> bool:
 _ROOT_STEPS = 100
 
 
-class DecisionFunction(Protocol):
-    """Interface of a function with a gradient."""
+#: Kernel values in memory.
+BLOCK_CELLS = 1 << 22
 
-    def value_and_gradient(self, z: np.ndarray) -> "tuple[np.ndarray, np.ndarray]":
-        """Return f (m) and its gradient (m, d)."""
+
+class DecisionFunction:
+    """A function with a gradient, a sum over vectors with squared `norms` (n), and the value `level` on the border."""
+
+    norms: np.ndarray
+    level = 0.0
+
+    def value_and_gradient(self, z: np.ndarray, *of_rows: np.ndarray) -> "tuple[np.ndarray, np.ndarray]":
+        """Return f(z) (m), and its gradient (m, d). of_rows: further arguments of `_block`, (m) each."""
+        f, gradient = np.empty(len(z)), np.empty(z.shape)
+        size = max(1, BLOCK_CELLS // max(len(self.norms), 1))
+        for at in range(0, len(z), size):
+            part = slice(at, at + size)
+            f[part], gradient[part] = self._block(z[part], *(each[part] for each in of_rows))
+        return f, gradient
+
+    def _block(self, z: np.ndarray, *of_rows: np.ndarray) -> "tuple[np.ndarray, np.ndarray]":
+        raise NotImplementedError
 
 
 def roots_between(
@@ -153,18 +155,8 @@ class Sampler:
     points, normals: (n, d). x: (m, d), rows to draw from; f: (m), decision values minus level.
     """
 
-    def __init__(
-        self,
-        function: DecisionFunction,
-        level: float,
-        x: np.ndarray,
-        f: np.ndarray,
-        *,
-        sampling: str,
-        tolerance: float,
-        rng: np.random.Generator,
-    ):
-        self.function, self.level, self.tolerance, self.sampling, self._rng = function, level, tolerance, sampling, rng
+    def __init__(self, function: DecisionFunction, x: np.ndarray, f: np.ndarray, how: "Sampling"):
+        self.function, self.tolerance, self.sampling, self._rng = function, how.tolerance, how.sampling, how.rng
         self._x, self._above, self._sided = x, f > 0, f != 0
         self._center = x.mean(axis=0) if len(x) else 0.0  # fewer digits are lost about the mean
         self._moved = x - self._center
@@ -215,15 +207,12 @@ class Sampler:
             mine &= near_one
             if mine.any():
                 among = others if len(others) <= self._near else self._rng.choice(others, self._near, replace=False)
-                second[mine] = among[
-                    np.argmin(
-                        squared_distances(self._moved[among], self._norms[among], self._moved[first[mine]]), axis=1
-                    )
-                ]
+                squares = squared_distances(self._moved[among], self._norms[among], self._moved[first[mine]])
+                second[mine] = among[np.argmin(squares, axis=1)]
         up = self._above[first][:, None]
         one, other = self._x[first], self._x[second]
         return roots_between(
-            self.function, self.level, np.where(up, one, other), np.where(up, other, one), 0.5 * self.tolerance
+            self.function, self.function.level, np.where(up, one, other), np.where(up, other, one), 0.5 * self.tolerance
         )[:2]
 
     def _add(self, points: np.ndarray, normals: np.ndarray) -> None:
@@ -261,26 +250,16 @@ class Sampler:
 MOST_SAMPLES = 100_000
 
 
-class Sampling:
-    """Options of sampling.
+class Sampling(NamedTuple):
+    """Options of sampling."""
 
-    count: samples per pair; or target: largest share of labels that differ. tolerance: largest |f - level| at a sample.
-    sampling: "refined", "dense" or "random". local: nearest samples that answer together, if better than one.
-    """
-
-    def __init__(
-        self,
-        *,
-        count: int = 100,
-        tolerance: float = 1e-4,
-        sampling: str = "refined",
-        local: int = 1,
-        target: "float | None" = None,
-        seed: int = 0,
-        on_progress: Progress = silent,
-    ):
-        self.count, self.tolerance, self.order, self.local, self.target = count, tolerance, sampling, local, target
-        self.rng, self.on_progress = np.random.default_rng(seed), on_progress
+    rng: np.random.Generator
+    samples: int = 100  # per pair
+    tolerance: float = 1e-4  # largest |f - level| at a sample
+    sampling: str = "refined"  # or "dense", "random"
+    local: int = 1  # nearest samples that answer together, if better than one
+    target: "float | None" = None  # largest share of labels that differ, instead of samples
+    on_progress: Progress = silent
 
 
 class SampledBorder:
@@ -314,7 +293,6 @@ class SampledBorder:
 def sample_border(
     header: Header,
     functions: "Sequence[DecisionFunction]",
-    levels: "list[float]",
     rows: BorderRows,
     values: np.ndarray,
     *,
@@ -327,34 +305,55 @@ def sample_border(
 
     values: f_p at the rows, (rows, pairs); unseen: the same, with each row left out of f_p.
     """
-    rng, target, on_progress = sampling.rng, sampling.target, sampling.on_progress
+    target, on_progress = sampling.target, sampling.on_progress
     # Half of the rows place samples, the others measure.
-    order = rng.permutation(len(rows))
+    order = sampling.rng.permutation(len(rows))
     parted = len(rows) >= HELD_OUT
     placing, measuring = (order[: len(order) // 2], order[len(order) // 2 :]) if parted else (order, order)
-    task = header.task()
-    reference = _labels(task, unseen[measuring])
+    samplers = []
+    for pair, i, j in header.class_pairs:
+        f = values[placing, pair] - functions[pair].level
+        mine = np.isin(rows.classes[placing], (i, j))
+        if not (np.any(f[mine] > 0) and np.any(f[mine] < 0)):  # labels do not separate the sides
+            mine[:] = True
+        samplers.append(Sampler(functions[pair], rows.x[placing][mine], f[mine], sampling))
+    task, decisions, predictions = header.task(), _native.Decisions(len(functions)), _native.Predictions()
     held_out = rows.chunk.select(measuring.tolist())
-    samplers = _samplers(header, functions, levels, rows, values, placing, sampling)
 
-    def model_of(most: int, k: int = 1) -> Model:
+    def labels() -> np.ndarray:
+        _native.predict(task, decisions, False, predictions)
+        return np.array(predictions.label)
+
+    decisions.resize(len(measuring))
+    np.asarray(decisions.value)[:] = unseen[measuring]
+    reference = labels()
+
+    def differ(model: Model) -> int:
+        model.decision_values(held_out, decisions)
+        return int(np.sum(labels() != reference))
+
+    def model_of(samples: "list[Samples]", local: int, single: bool = False) -> Model:
+        features = rows.columns.tolist() if any(pair.count for pair in samples) else []  # no samples: no features
+        file = BorderFile(
+            header,
+            fingerprint=fingerprint,
+            features=features,
+            samples=samples,
+            local=local,
+            single=single,
+            folded=folded,
+        )
+        return Model(file)
+
+    def grown(most: int) -> "list[Samples]":
         samples = []
         for pair, sampler in enumerate(samplers):
             if len(sampler.points):
                 rows_of = np.stack([sampler.points[:most], sampler.normals[:most]], axis=1)
-                samples.append(Samples(levels[pair], len(rows_of), rows_of.ravel()))
+                samples.append(Samples(sampler.function.level, len(rows_of), rows_of.ravel()))
             else:  # all rows are on one side
                 samples.append(Samples(_median(values[:, pair]) if len(values) else -header.rho[pair], 0, np.zeros(0)))
-        features = rows.columns.tolist() if any(pair.count for pair in samples) else []  # no samples: no features
-        return Model(
-            BorderFile(header, fingerprint=fingerprint, features=features, samples=samples, local=k, folded=folded)
-        )
-
-    def differ(model: Model) -> int:
-        decisions, predictions = _native.Decisions(len(functions)), _native.Predictions()
-        model.decision_values(held_out, decisions)
-        _native.predict(task, decisions, False, predictions)
-        return int(np.sum(np.asarray(predictions.label) != reference))
+        return samples
 
     def grow(most: int, shown: str = "") -> None:
         for at, sampler in enumerate(samplers):
@@ -362,67 +361,32 @@ def sample_border(
             on_progress((at + 1) / len(samplers), shown)
 
     def best(most: int) -> "tuple[int, Model]":
-        tried = [
-            (differ(model), model.local, model) for model in (model_of(most, k) for k in sorted({1, sampling.local}))
-        ]
-        different, _, model = min(tried, key=lambda each: each[:2])
-        return different, model
+        models = [model_of(grown(most), k) for k in sorted({1, sampling.local})]
+        return min(((differ(model), model) for model in models), key=lambda each: each[0])
 
-    count = sampling.count
+    count = sampling.samples
     if target is None:
         grow(count)
         different, model = best(count)
     else:
-        count, least = 8, 0
+        count, least, allowed = 8, 0, target * len(measuring)
         while True:
             grow(count, f"{count} samples")
             different, model = best(count)
-            if (
-                different <= target * len(measuring)
-                or count >= MOST_SAMPLES
-                or all(sampler.exhausted for sampler in samplers)
-            ):
+            if different <= allowed or count >= MOST_SAMPLES or all(sampler.exhausted for sampler in samplers):
                 break
             least, count = count, min(2 * count, MOST_SAMPLES)
         # A prefix is a smaller set.
-        while different <= target * len(measuring) and count - least > max(1, count // 16):
+        while different <= allowed and count - least > max(1, count // 16):
             middle = (least + count) // 2
             found = best(middle)
-            if found[0] <= target * len(measuring):
+            if found[0] <= allowed:
                 count, (different, model) = middle, found
             else:
                 least = middle
-    model = _round(model, functions, sampling.tolerance)
+    rounded = _rounded(model.samples, functions, sampling.tolerance)
+    model = model if rounded is None else model_of(rounded, model.local, single=True)
     return SampledBorder(model, len(measuring), differ(model), parted, samplers, count)
-
-
-def _samplers(
-    header: Header,
-    functions: "Sequence[DecisionFunction]",
-    levels: "list[float]",
-    rows: BorderRows,
-    values: np.ndarray,
-    placing: np.ndarray,
-    sampling: Sampling,
-) -> "list[Sampler]":
-    out = []
-    for pair, i, j in header.class_pairs:
-        f = values[placing, pair] - levels[pair]
-        mine = np.isin(rows.classes[placing], (i, j))
-        if not (np.any(f[mine] > 0) and np.any(f[mine] < 0)):  # labels do not separate the sides
-            mine[:] = True
-        out.append(
-            Sampler(
-                functions[pair],
-                levels[pair],
-                rows.x[placing][mine],
-                f[mine],
-                sampling=sampling.order,
-                tolerance=sampling.tolerance,
-                rng=sampling.rng,
-            )
-        )
-    return out
 
 
 def _median(values: np.ndarray) -> float:
@@ -430,35 +394,21 @@ def _median(values: np.ndarray) -> float:
     return float(0.5 * values[(len(values) - 1) // 2] + 0.5 * values[len(values) // 2])
 
 
-def _labels(task: _native.Task, values: np.ndarray) -> np.ndarray:
-    decisions, predictions = _native.Decisions(values.shape[1]), _native.Predictions()
-    decisions.resize(len(values))
-    np.asarray(decisions.value)[:] = values
-    _native.predict(task, decisions, False, predictions)
-    return np.array(predictions.label)
-
-
-def _round(model: Model, functions: "Sequence[DecisionFunction]", tolerance: float) -> Model:
+def _rounded(
+    samples: "Sequence[Samples]", functions: "Sequence[DecisionFunction]", tolerance: float
+) -> "list[Samples] | None":
+    # In single precision, or None if a sample would leave the border.
     rounded = []
-    for samples, function in zip(model.samples, functions):
+    for each, function in zip(samples, functions):
         # The tolerance must hold for decimal numbers, which single precision would round again.
-        exact = np.asarray(samples.rows)
+        exact = np.asarray(each.rows)
         rows = exact.astype(np.float32)
         if not np.all((np.abs(rows) > 1e-37) & (np.abs(rows) < 1e37) | (exact == 0)):
-            return model
+            return None
         text = _native.format_numbers(rows)
         rows = np.array(_native.parse_numbers(text, 0, len(rows))[0]) if len(rows) else exact
-        points = rows.reshape(samples.count, 2, -1)[:, 0] if samples.count else rows
-        if samples.count and np.max(np.abs(function.value_and_gradient(points)[0] - samples.level)) > tolerance:
-            return model
-        rounded.append(Samples(samples.level, samples.count, rows))
-    file = BorderFile(
-        model.header,
-        fingerprint=model.fingerprint,
-        features=model.features,
-        samples=rounded,
-        local=model.local,
-        single=True,
-        folded=model.folded,
-    )
-    return Model(file)
+        points = rows.reshape(each.count, 2, -1)[:, 0] if each.count else rows
+        if each.count and np.max(np.abs(function.value_and_gradient(points)[0] - each.level)) > tolerance:
+            return None
+        rounded.append(Samples(each.level, each.count, rows))
+    return rounded

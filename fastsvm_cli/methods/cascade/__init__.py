@@ -85,12 +85,9 @@ class Cascade(Method):
             Chunk.concatenate(run.rows or []),
             options.data_file or "data",
             fingerprint=run.fingerprint,
-            budget=options.budget,
-            confidence=options.confidence,
             job=options.rows,
-            each_class=options.each_class,
-            seed=options.seed,
             on_progress=progress,
+            **options.chosen("budget", "confidence", "each_class", "seed"),
         )
 
     def reason_against(self, model: "ExactModel") -> "str | None":

@@ -78,14 +78,14 @@ def calibrate(
             **test,
         )
 
-    everything = candidates.cascade(model)
+    everything = candidates.cascade()
     # Its stages answer no row.
     left = Model(file_of(candidates.stages[:1], tested=1, differing=0), model.path)
-    trial = _Answers(model, left, candidates, everything, held_out)
-    costs = StageCosts(model, left, candidates, held_out, trial.margins[-1], job)
+    trial = _Answers(left, candidates, everything, held_out)
+    costs = StageCosts(left, candidates, held_out, trial.margins[-1], job)
     chosen = _choose(candidates, costs, trial, budget)
     on_progress(0.8, "testing")
-    answers = _Answers(model, left, candidates, everything, tested)
+    answers = _Answers(left, candidates, everything, tested)
     counted = answers.rows_by_class if each_class else [tested.rows]
     _require_rows(path, model, counted, needed, each_class)
     runs = [answers.run(chosen, threshold) for threshold in THRESHOLDS]
@@ -160,11 +160,9 @@ class _Answers:
     left: the cascade that leaves every row to the exact model, which decides near zero without a proof.
     """
 
-    def __init__(
-        self, model: ExactModel, left: Model, candidates: Candidates, cascade: _native.Cascade, rows: _native.Chunk
-    ):
-        winner, its = (_winners(each, rows) for each in (model, left))
-        self.rows, self._winner, self._classes = rows.rows, winner, max(model.header.nr_class, 2)
+    def __init__(self, left: Model, candidates: Candidates, cascade: _native.Cascade, rows: _native.Chunk):
+        winner, its = (_winners(each, rows) for each in (candidates.model, left))
+        self.rows, self._winner, self._classes = rows.rows, winner, max(left.header.nr_class, 2)
         self.rows_by_class = np.bincount(winner, minlength=self._classes).tolist()
         self._left_wrong = its != winner
         self.margins, self.wrong = [], []

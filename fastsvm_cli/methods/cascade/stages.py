@@ -19,7 +19,7 @@ from fastsvm_cli.errors import FileError, ModelFormatError
 from fastsvm_cli.export.description import monomials, orderings
 from fastsvm_cli.methods import Progress, silent
 from fastsvm_cli.methods.approx.expansion import coefficient_count
-from fastsvm_cli.methods.feature_space import matrix
+from fastsvm_cli.methods.feature_space import fast_values, matrix
 from fastsvm_cli.methods.parallel import threads_here
 from fastsvm_cli.models import LABELS, ExactModel, Model, parse_model
 
@@ -51,35 +51,24 @@ def seconds_of(runs: "Sequence[Run]") -> "list[float]":
 class StageCosts:
     """Seconds of a row in each stage and the exact model, with its share in reading the stages."""
 
-    def __init__(
-        self,
-        model: ExactModel,
-        left: Model,
-        candidates: "Candidates",
-        rows: _native.Chunk,
-        margins: np.ndarray,
-        job: int,
-    ):
+    def __init__(self, left: Model, candidates: "Candidates", rows: _native.Chunk, margins: np.ndarray, job: int):
         """Time all candidates. left: the cascade that leaves every row after the first. job: rows of a run."""
-        some = _spread(rows, _STAGE_ROWS)
+        model, some = candidates.model, _spread(rows, _STAGE_ROWS)
         # The exact model gets the rows of small margins, whose labels take longer.
         hard = _spread(rows.select(np.sort(np.argsort(margins)[: -(-rows.rows // _HARD)]).tolist()), _STAGE_ROWS)
         stages, count = candidates.stages, len(candidates.stages)
         # Kernel values of one stage serve the next.
         pairs = [(a, b) for a, b in combinations(range(count), 2) if 0 < stages[a].vectors < stages[b].vectors]
         decisions = left.decisions(LABELS)
-        first = candidates.cascade(model, stages[:1])
+        first = candidates.cascade(stages[:1])
+        of_first = _operations(model, stages[:1], hard)
         runs: list[Run] = [
-            (partial(first.label, hard), _operations(model, stages[:1], hard)),
-            (
-                partial(left.decision_values, hard, decisions, LABELS),
-                _exact_operations(model, hard) + _operations(model, stages[:1], hard),
-            ),
+            (partial(first.label, hard), of_first),
+            (partial(left.decision_values, hard, decisions, LABELS), _exact_operations(model, hard) + of_first),
         ]
         for several in [*((each,) for each in range(count)), *pairs]:
             its = [stages[each] for each in several]
-            cascade = candidates.cascade(model, its)
-            runs.append((partial(cascade.label, some), _operations(model, its, some)))
+            runs.append((partial(candidates.cascade(its).label, some), _operations(model, its, some)))
         before, whole, *others = (each / some.rows for each in seconds_of(runs))
         self._alone = others[:count]
         self._after = {pair: max(both - self._alone[pair[0]], 0.0) for pair, both in zip(pairs, others[count:])}
@@ -150,14 +139,26 @@ _LARGEST = 1e100  # number of a model
 class Candidates:
     """Stages by increasing cost. chosen: support vectors of the largest. longest: largest squared norm of the rows."""
 
-    def __init__(self, chosen: "list[int]", features: "list[int]", center: np.ndarray, longest: float):
-        self.chosen, self.features, self.center, self.longest = chosen, features, center, longest
+    def __init__(self, model: ExactModel, points: "_Points", longest: float):
+        self.model, self.longest, self._points = model, longest, points
+        self.features, self.center = points.features, points.center
+        self.chosen: list[int] = []
         self.stages: list[_native.CascadeStage] = []
 
-    def cascade(self, model: ExactModel, stages: "list[_native.CascadeStage] | None" = None) -> _native.Cascade:
+    def cascade(self, stages: "list[_native.CascadeStage] | None" = None) -> _native.Cascade:
         """Return the core's cascade of these stages; default: all."""
         its = self.stages if stages is None else stages
-        return _native.Cascade(model.file, self.chosen, self.features, self.center, self.longest, its)
+        return _native.Cascade(self.model.file, self.chosen, self.features, self.center, self.longest, its)
+
+    def add(self, degree: int, weights: np.ndarray, vectors: int) -> None:
+        """Add a stage, unless it overflows. weights: (terms, pairs), those of the vectors last."""
+        terms = len(weights) - vectors
+        numbers = self._points.tensors(degree, weights[:terms]), weights[terms:].T
+        # The file has single precision.
+        with np.errstate(over="ignore"):
+            polynomial, coefficients = (each.astype(np.float32).astype(float).ravel() for each in numbers)
+        if np.isfinite(polynomial).all() and np.isfinite(coefficients).all():
+            self.stages.append(_native.CascadeStage(degree, vectors, np.inf, polynomial, coefficients))
 
 
 def fit_stages(
@@ -175,26 +176,15 @@ def fit_stages(
     points = _Points(model, rows, path, rng)
     rows, held_out = points.without_outliers(rows), points.without_outliers(held_out)
     longest = max(max(each.squared_norms, default=0.0) for each in (rows, held_out))
-    out = Candidates([], points.features, points.center, longest)
+    out = Candidates(model, points, longest)
     errors = _Errors(model, held_out)
     for degree, weights, scale in _polynomials(points, errors):
-        _add(out, points, degree, weights / scale, 0)
+        out.add(degree, weights / scale, 0)
     on_progress(0.3)
-    candidates = _Candidates(model, points, rng)
-    if candidates.which:
-        _add_vectors(out, points, candidates, errors, on_progress)
+    which = _candidate_vectors(model, rng)
+    if which:
+        _add_vectors(out, points, which, errors, on_progress)
     return out
-
-
-def _add(out: Candidates, points: "_Points", degree: int, weights: np.ndarray, vectors: int) -> None:
-    # weights: (terms, pairs), those of the vectors last
-    terms = len(weights) - vectors
-    numbers = points.tensors(degree, weights[:terms]), weights[terms:].T
-    # The file has single precision.
-    with np.errstate(over="ignore"):
-        polynomial, coefficients = (each.astype(np.float32).astype(float).ravel() for each in numbers)
-    if np.isfinite(polynomial).all() and np.isfinite(coefficients).all():
-        out.stages.append(_native.CascadeStage(degree, vectors, np.inf, polynomial, coefficients))
 
 
 def _polynomials(points: "_Points", errors: "_Errors") -> "Iterator[tuple[int, np.ndarray, np.ndarray]]":
@@ -210,21 +200,33 @@ def _polynomials(points: "_Points", errors: "_Errors") -> "Iterator[tuple[int, n
     yield from zip(points.degrees, fits, errors.scales(basis, [(slice(len(weights)), weights) for weights in fits]))
 
 
+def _candidate_vectors(model: ExactModel, rng: np.random.Generator) -> "list[int]":
+    if model.kernel.type != "rbf" or not 1e-100 < model.kernel.gamma < 1e100:  # SingleTiles::holds
+        return []
+    n = model.vectors.rows
+    which = sorted(rng.choice(n, min(n, _CANDIDATES), replace=False).tolist())
+    return which if len(which) >= SIZES[0] else []
+
+
 def _add_vectors(
-    out: Candidates,
-    points: "_Points",
-    candidates: "_Candidates",
-    errors: "_Errors",
-    on_progress: Progress,
+    out: Candidates, points: "_Points", which: "list[int]", errors: "_Errors", on_progress: Progress
 ) -> None:
-    basis = candidates.basis(points.basis(points.linear))
+    model, polynomials = out.model, points.basis(points.linear)
+    kernel = _native.KernelMatrix(model.kernel, model.vectors.select(which))
+
+    def basis(rows: _native.Chunk) -> "Iterator[tuple[slice, np.ndarray]]":
+        for mine, block in polynomials(rows):
+            values = np.empty((len(block), len(which)))
+            kernel.values(rows.slice(mine.start, mine.stop), values)
+            yield mine, np.hstack([block, values])
+
     gram, product = points.normal_equations(basis)
     on_progress(0.6)
     terms = coefficient_count(len(points.features), points.linear)
-    pursuit = _Pursuit(gram, product, terms, max(size for size in SIZES if size <= len(candidates.which)))
+    pursuit = _Pursuit(gram, product, terms, max(size for size in SIZES if size <= len(which)))
     on_progress(0.8)
     order, forced = pursuit.order, pursuit.forced
-    out.chosen = [candidates.which[at - terms] for at in order[forced:]]
+    out.chosen = [which[at - terms] for at in order[forced:]]
     sizes = [size for size in SIZES if forced + size <= len(order)]
     fits = [pursuit.weights(forced + size) for size in sizes]
     scales = errors.scales(basis, [(order[: len(solved)], solved) for solved in fits])
@@ -232,36 +234,27 @@ def _add_vectors(
         weights = np.zeros((terms + size, solved.shape[1]))
         weights[order[:forced]] = solved[:forced]
         weights[terms:] = solved[forced:]
-        _add(out, points, points.linear, weights / scale, size)
+        out.add(points.linear, weights / scale, size)
 
 
 class _Errors:
     def __init__(self, model: ExactModel, rows: _native.Chunk):
-        self._rows, self._values = rows, exact_values(model, rows)
+        self._rows, self._values = rows, fast_values(model, rows)
 
     def scales(self, basis: "Basis", fits: "list[tuple[Any, np.ndarray]]") -> "list[np.ndarray]":
         # Per fit (terms, weights) the errors, (pairs): root mean squares over the rows nearer to 0
         sizes = np.abs(self._values)
         near = sizes <= np.median(sizes, axis=0)
-        sums, at = [np.zeros(sizes.shape[1]) for _ in fits], 0
-        for block in basis(self._rows):
-            rows = slice(at, at + len(block))
-            at += len(block)
+        sums = [np.zeros(sizes.shape[1]) for _ in fits]
+        for rows, block in basis(self._rows):
             for total, (terms, weights) in zip(sums, fits):
                 total += (np.where(near[rows], block[:, terms] @ weights - self._values[rows], 0) ** 2).sum(0)
         least = 1e-12 * (1 + sizes.max(0))
         return [np.sqrt(total / near.sum(0)) + least for total in sums]
 
 
-def exact_values(model: ExactModel, rows: _native.Chunk) -> np.ndarray:
-    """Return the exact model's decision values, (rows, pairs)."""
-    decisions = _native.Decisions(model.pairs, True)
-    model.fast_values(rows, decisions)
-    return np.array(decisions.value).reshape(rows.rows, model.pairs)
-
-
-#: Yields blocks of the terms' values at rows: (rows, terms).
-Basis = Callable[[_native.Chunk], "Iterator[np.ndarray]"]
+#: Yields some rows, and the terms' values at these: (rows, terms).
+Basis = Callable[[_native.Chunk], "Iterator[tuple[slice, np.ndarray]]"]
 
 
 class _Points:
@@ -284,7 +277,7 @@ class _Points:
             # The mean square less the square of the mean loses half of the digits.
             self.spread = np.where(spread > 1e-12 + 1e-7 * size, spread, np.maximum(size, 1.0))
         parts = [self.without_outliers(_sample(part, _POINTS, rng)) for part in (rows, vectors)]
-        self.parts = [(part, exact_values(model, part)) for part in parts]
+        self.parts = [(part, fast_values(model, part)) for part in parts]
         if not max(np.abs(values).max() for _, values in self.parts) < _LARGEST:
             raise ModelFormatError(model.path, "decision values too large for a fit found: scale the data")
         nearest = np.abs(np.vstack([values for _, values in self.parts])).min(axis=1)
@@ -305,7 +298,7 @@ class _Points:
     def without_outliers(self, rows: _native.Chunk) -> _native.Chunk:
         # Rows whose monomials do not overflow, nor drown the others'
         with np.errstate(over="ignore"):
-            near = [(np.abs(block) <= _FARTHEST).all(1) for block in self.basis(self.linear)(rows)]
+            near = [(np.abs(block) <= _FARTHEST).all(1) for _, block in self.basis(self.linear)(rows)]
         usable = np.isfinite(rows.squared_norms) & np.concatenate(near)
         if not usable.any():
             raise FileError(self.path, "rows far from the support vectors found, expected rows like those to predict")
@@ -315,14 +308,14 @@ class _Points:
         features = np.array(self.features)
         products = [monomials(k, len(features)) for k in range(1, degree + 1)]
 
-        def blocks(rows: _native.Chunk) -> "Iterator[np.ndarray]":
+        def blocks(rows: _native.Chunk) -> "Iterator[tuple[slice, np.ndarray]]":
             for at in range(0, rows.rows, _STEP):
-                some = rows.select(list(range(at, min(at + _STEP, rows.rows))))
+                some = rows.slice(at, min(at + _STEP, rows.rows))
                 levels = [np.ones((some.rows, 1))]
                 if degree:
                     u = (matrix(some, features)[0].toarray() - self.center) / self.spread
                     levels += [_level(u, each) for each in products]
-                yield np.hstack(levels)
+                yield slice(at, at + some.rows), np.hstack(levels)
 
         return blocks
 
@@ -339,10 +332,8 @@ class _Points:
         # (terms, terms) and (terms, pairs), the latter with the targets
         gram: np.ndarray | None = None
         for (part, values), share in zip(self.parts, (1.0, _SUPPORT_VECTOR_WEIGHT)):
-            at = 0
-            for block in basis(part):
-                targets = values[at : at + len(block)]
-                at += len(block)
+            for mine, block in basis(part):
+                targets = values[mine]
                 weights = np.full(len(block), share)
                 if self._near is not None:  # far rows need no precise value
                     weights *= self._near**2 / (self._near**2 + targets[:, 0] ** 2)
@@ -353,30 +344,6 @@ class _Points:
                 product += block.T @ (targets * weights[:, None])
         assert gram is not None  # there are points
         return gram, product
-
-
-class _Candidates:
-    def __init__(self, model: ExactModel, points: _Points, rng: np.random.Generator):
-        self.which: list[int] = []
-        if model.kernel.type != "rbf" or not 1e-100 < model.kernel.gamma < 1e100:  # SingleTiles::holds
-            return
-        n = model.vectors.rows
-        self.which = sorted(rng.choice(n, min(n, _CANDIDATES), replace=False).tolist())
-        if len(self.which) < SIZES[0]:
-            self.which = []
-            return
-        self._kernel = _native.KernelMatrix(model.kernel, model.vectors.select(self.which))
-
-    def basis(self, before: Basis) -> Basis:
-        def blocks(rows: _native.Chunk) -> "Iterator[np.ndarray]":
-            at = 0
-            for block in before(rows):
-                out = np.empty((len(block), len(self.which)))
-                self._kernel.values(rows.select(list(range(at, at + len(block)))), out)
-                at += len(block)
-                yield np.hstack([block, out])
-
-        return blocks
 
 
 class _Pursuit:

@@ -2,7 +2,7 @@
 
 import sys
 from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from fastsvm_cli.console import options as shared
 from fastsvm_cli.console.files import read_scale_file, refuse_twice
@@ -193,8 +193,7 @@ class Order(Method):
         scaling = options.rows_scaling
         if scaling is not None and options.own_kernel is None:  # else the model has no vectors yet
             check_embedding(scaling, run.exact, options.model_file)
-        model = _with_own_kernel(run.exact, options, scaling)
-        ordered = _ordered(model, run.fingerprint, options, progress, scaling)
+        ordered = _ordered(_with_own_kernel(run.exact, options), run, progress)
         if scaling is not None:
             run.applied.append(scaling)
         if run.scaling is not None and options.own_kernel is not None:  # the ordered model has vectors
@@ -225,14 +224,14 @@ class Order(Method):
 METHOD = Order()
 
 
-def _with_own_kernel(model: "ExactModel", options: OrderOptions, scaling: "Scaling | None") -> "ExactModel":
+def _with_own_kernel(model: "ExactModel", options: OrderOptions) -> "ExactModel":
     if options.own_kernel is None:
         return model
     from fastsvm_cli.methods.order.orders import looks_untrained, with_vectors
     from fastsvm_cli.text.read_rows import read_chunks
 
     assert options.vectors_file is not None  # it goes with --kernel
-    rows = read_chunks(options.vectors_file, scaling=scaling)
+    rows = read_chunks(options.vectors_file, scaling=options.rows_scaling)
     model = with_vectors(model, rows, options.vectors_file, options.kernel)
     if not options.quiet and looks_untrained(model):
         print(
@@ -243,27 +242,18 @@ def _with_own_kernel(model: "ExactModel", options: OrderOptions, scaling: "Scali
     return model
 
 
-def _ordered(
-    model: "ExactModel", fingerprint: str, options: OrderOptions, progress: Progress, scaling: "Scaling | None"
-) -> "Model":
+def _ordered(model: "ExactModel", run: Run, progress: Progress) -> "Model":
+    options: OrderOptions = run.options
+    how: dict[str, Any] = dict(fingerprint=run.fingerprint, seed=options.seed, on_progress=progress)
     if options.method == "triangle":
         from fastsvm_cli.methods.order.orders import compile_triangle
 
-        return compile_triangle(
-            model, fingerprint=fingerprint, lists=options.lists, seed=options.seed, on_progress=progress
-        )
+        return compile_triangle(model, lists=options.lists, **how)
     from fastsvm_cli.methods.order.orders import compile_geometry, folded_vectors
 
-    folded = None if options.fold_file is None else folded_vectors(_linear_model(options.fold_file, scaling))
-    return compile_geometry(
-        model,
-        fingerprint=fingerprint,
-        sequence=options.sequence or "greedy",
-        points=options.points,
-        folded=folded,
-        seed=options.seed,
-        on_progress=progress,
-    )
+    if options.fold_file is not None:
+        how["folded"] = folded_vectors(_linear_model(options.fold_file, options.rows_scaling))
+    return compile_geometry(model, sequence=options.sequence or "greedy", points=options.points, **how)
 
 
 def _linear_model(train_file: str, scaling: "Scaling | None") -> "ExactModel":

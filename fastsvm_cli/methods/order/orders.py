@@ -16,9 +16,11 @@ from fastsvm_cli.methods import Progress, part_of, silent
 from fastsvm_cli.methods.feature_space import (
     FeatureSpace,
     PartialCholesky,
+    fast_values,
     k_means,
     matrix,
     near_origin,
+    require_finite,
     row_norms,
     too_many_vectors,
 )
@@ -147,8 +149,7 @@ def folded_vectors(model: ExactModel) -> "list[dict]":
         weight = np.maximum(side * a, 0)
         if weight.sum() > 0:
             mean = x.T @ (weight / weight.sum())
-            if not np.all(np.isfinite(mean)):
-                raise ModelFormatError(model.path, "a folded vector overflows: scale the data")
+            require_finite(model.path, "a folded vector", mean)
             out.append({int(index): float(value) for index, value in zip(columns, mean) if value})
     return out
 
@@ -226,8 +227,6 @@ def looks_untrained(model: ExactModel) -> bool:
     if model.header.svm_type != "c_svc":
         return False
     a = np.abs(FeatureSpace(model).coefficients)
-    decisions = _native.Decisions(model.pairs)
-    model.fast_values(model.vectors, decisions)
     free = (a > 0) & (a < a.max(axis=0, initial=0) * (1 - 1e-6))
-    off = np.abs(np.abs(np.asarray(decisions.value)) - 1)[free]
+    off = np.abs(np.abs(fast_values(model, model.vectors)) - 1)[free]
     return len(off) >= 5 and float(np.median(off)) > 0.05

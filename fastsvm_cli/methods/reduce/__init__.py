@@ -82,13 +82,8 @@ class ReduceOptions(MethodOptions):
         if len(given) > 1:
             raise UsageError(f"{' and '.join(given)} do not go together.")
         if not given:
-            *ways, lossless = (
-                spelled("vectors", "L"),
-                spelled("ratio", "R"),
-                spelled("target", "E"),
-                spelled("lossless"),
-            )
-            raise UsageError(f"how many vectors? Say {ways[0]}, {ways[1]} or {ways[2]} (or {lossless}).")
+            ways = f"{spelled('vectors', 'L')}, {spelled('ratio', 'R')} or {spelled('target', 'E')}"
+            raise UsageError(f"how many vectors? Say {ways} (or {spelled('lossless')}).")
         if self.lossless and (self.init != "greedy" or self.optimizer != "none" or not self.finishing):
             raise UsageError(
                 f"{spelled('lossless')} places no vectors: it does not go with {spelled('init')},"
@@ -98,11 +93,6 @@ class ReduceOptions(MethodOptions):
             raise UsageError(
                 f"{spelled('target')} grows a set vector by vector; kernel k-means makes another one for every number."
             )
-
-    @property
-    def how(self) -> "dict[str, Any]":
-        """Settings of the placement, as keyword arguments."""
-        return {"init": self.init, "optimizer": self.optimizer, "finishing": self.finishing, "seed": self.seed}
 
     def count(self, total_sv: int) -> int:
         """Return the number of vectors for `total_sv` support vectors."""
@@ -149,7 +139,8 @@ class Reduce(Method):
         model, rows = run.exact, run.rows
         if options.lossless:
             return lossless(model, run.fingerprint)
-        how: dict[str, Any] = dict(**options.how, fingerprint=run.fingerprint, on_progress=progress)
+        how = options.chosen("init", "optimizer", "finishing", "seed")
+        how.update(fingerprint=run.fingerprint, on_progress=progress)
         if options.target is not None:
             found = reduce_to(model, options.target, Chunk.concatenate(rows) if rows else None, **how)
         else:

@@ -20,7 +20,9 @@ from fastsvm_cli.methods.feature_space import (
     KernelMatrix,
     Matrix,
     PartialCholesky,
+    dense,
     far_mean,
+    fast_values,
     matrix,
     moved,
 )
@@ -40,35 +42,38 @@ def gaussian(x: Matrix, gamma: float) -> KernelMatrix:
     return KernelMatrix(Kernel("rbf", gamma), x)
 
 
-def moments(x: Matrix, a: np.ndarray) -> "np.ndarray | None":
-    """Return (a, a x_1, ..., a x_d), (n, 1 + d), whose product with kernel values gives the function and its gradient.
-
-    None for sparse vectors, and for several functions.
-    """
-    if not isinstance(x, np.ndarray) or a.shape[1] != 1:
-        return None
-    return np.concatenate([a, a * x], axis=1)
-
-
 def kernel_length(gamma: float) -> float:
     """Return the distance at which K is 1/e; 1 if gamma is 0."""
     return gamma**-0.5 if gamma > 0 else 1.0
 
 
-class Residual:
+class WeightedVectors:
+    """Vectors x (n, d) with weights a (n, m), in the feature space of an RBF kernel."""
+
+    def __init__(self, x: Matrix, a: np.ndarray, gamma: float):
+        self.x, self.a, self.gamma = x, a, gamma
+
+    @cached_property
+    def kernel(self) -> KernelMatrix:
+        """Kernel values with the vectors."""
+        return gaussian(self.x, self.gamma)
+
+    @cached_property
+    def moments(self) -> "np.ndarray | None":
+        """Moments (a, a x_1, ..., a x_d), (n, 1 + d): products with kernel values give the function and its gradient.
+
+        None for sparse vectors, and for several functions.
+        """
+        if not isinstance(self.x, np.ndarray) or self.a.shape[1] != 1:
+            return None
+        return np.concatenate([self.a, self.a * self.x], axis=1)
+
+
+class Residual(WeightedVectors):
     """Residual Psi - Psi': x (n, d) with weights a (n, m), and z (L, d) with weights -beta (L, m)."""
 
-    def __init__(
-        self,
-        x: Matrix,
-        a: np.ndarray,
-        gamma: float,
-        kernel: "KernelMatrix | None" = None,
-        x_moments: "np.ndarray | None" = None,
-    ):
-        self.x, self.a, self.gamma = x, a, gamma
-        self.kernel = gaussian(x, gamma) if kernel is None else kernel
-        self.moments = moments(x, a) if x_moments is None else x_moments
+    def __init__(self, x: Matrix, a: np.ndarray, gamma: float):
+        super().__init__(x, a, gamma)
         self.length = kernel_length(gamma)
         self.z, self.beta = np.zeros((0, x.shape[1])), np.zeros((0, a.shape[1]))
 
@@ -199,43 +204,24 @@ DENSE_CELLS = 1 << 25  # limit of support vectors times features
 BLOCK_CELLS = 1 << 22  # decision values in memory
 
 
-class Part:
-    """Vectors x (n, d) with coefficients a (n, m) that share approximating vectors.
+class Part(WeightedVectors):
+    """Vectors, weighted by coefficients, that share approximating vectors."""
 
-    functions: (function, column) per column.
-    """
-
-    def __init__(
-        self,
-        x: Matrix,
-        a: np.ndarray,
-        gamma: float,
-        functions: "list[tuple[int, int]]",
-        values: "Callable[[], np.ndarray]",
-    ):
-        self.x, self.a, self.gamma, self.functions, self._values = x, a, gamma, functions, values
+    def __init__(self, x: Matrix, a: np.ndarray, gamma: float, values: "Callable[[], np.ndarray]"):
+        super().__init__(x, a, gamma)
+        self._values = values
 
     @cached_property
     def values(self) -> np.ndarray:
         """K a: (n, m)."""
         return self._values()
 
-    @cached_property
-    def kernel(self) -> KernelMatrix:
-        """Kernel values with the part's vectors."""
-        return gaussian(self.x, self.gamma)
-
-    @cached_property
-    def moments(self) -> "np.ndarray | None":
-        """Moments of the weighted vectors, or None."""
-        return moments(self.x, self.a)
-
     def __len__(self) -> int:
         return self.x.shape[0]
 
     def row(self, at: int) -> np.ndarray:
         """Return a vector as a dense row, (d)."""
-        return np.asarray(self.x[at].todense()).ravel() if hasattr(self.x, "todense") else self.x[at]
+        return dense(self.x[at]).ravel()
 
 
 class Problem:
@@ -260,32 +246,17 @@ class Problem:
         largest = float(np.max(np.abs(a), initial=0.0))
         self.unit = 1.0 if 1e-100 < largest < 1e100 or largest == 0 else 2.0 ** np.floor(np.log2(largest))
         a = a / self.unit
-        self.parts: list[Part] = []
-        if header.classification and header.nr_class > 2:
-            starts = np.concatenate(([0], np.cumsum(header.nr_sv)))
-            pair = {}
-            for p, i, j in header.class_pairs:
-                pair[i, j] = pair[j, i] = p
-            for c in range(header.nr_class):
-                rows = slice(starts[c], starts[c + 1])
-                self.parts.append(
-                    Part(
-                        x[rows],
-                        a[rows],
-                        self.gamma,
-                        [(pair[c, other], other - (other > c)) for other in range(header.nr_class) if other != c],
-                        partial(self._values_of_class, model, rows),
-                    )
-                )
-        else:
-            whole = partial(self._values_of_all, space)
-            self.parts.append(Part(x, a[:, :1], self.gamma, [(0, 0)] if header.pairs else [], whole))
-        self.functions = header.pairs
+        several = header.classification and header.nr_class > 2
         # One or two (part, column) per function.
-        self.members: list[list[tuple[int, int]]] = [[] for _ in range(self.functions)]
-        for at, part in enumerate(self.parts):
-            for function, column in part.functions:
-                self.members[function].append((at, column))
+        self.members = [[(i, j - 1), (j, i)] if several else [(0, 0)] for _, i, j in header.class_pairs]
+        if several:
+            starts = np.cumsum([0, *header.nr_sv])
+            self.parts = [
+                Part(x[rows], a[rows], self.gamma, partial(self._values_of_class, model, rows))
+                for rows in map(slice, starts[:-1], starts[1:])
+            ]
+        else:
+            self.parts = [Part(x, a[:, :1], self.gamma, lambda: space.at_support_vectors[0][:, :1] / self.unit)]
         self.space = space
 
     @cached_property
@@ -304,20 +275,15 @@ class Problem:
             np.finfo(float).tiny,
         )
 
-    def _values_of_all(self, space: FeatureSpace) -> np.ndarray:
-        return space.at_support_vectors[0][:, :1] / self.unit
-
     def _values_of_class(self, model: ExactModel, rows: slice) -> np.ndarray:
         vectors = model.vectors.select(list(range(rows.start, rows.stop)))
         n, m = vectors.rows, vectors.leading_count
         header = model.header.changed(nr_sv=[n] + m * [0], total_sv=n, rho=[0.0] * model.pairs)
-        alone = _native.LibsvmFile(header, vectors)
-        decisions = _native.Decisions(header.pairs)
+        alone = ExactModel(_native.LibsvmFile(header, vectors))
         out = np.empty((n, m))
         size = max(1, BLOCK_CELLS // header.pairs)
         for at in range(0, n, size):
-            alone.fast_values(vectors.select(list(range(at, min(n, at + size)))), decisions)
-            out[at : at + size] = np.asarray(decisions.value)[:, :m]
+            out[at : at + size] = fast_values(alone, vectors.slice(at, min(n, at + size)))[:, :m]
         return out / self.unit
 
 
@@ -326,26 +292,15 @@ def shares(problem: Problem, count: int, on_progress: Progress = silent) -> "lis
 
     The criterion is c^2 / d, c the residual of K a, d the residual diagonal of K.
     """
-    gains, rows = [], []
+    found: list[tuple[float, int, int]] = []  # (gain, part, row)
     whole, done = max(1, sum(map(len, problem.parts))), 0
     for at, part in enumerate(problem.parts):
         shown = part_of(on_progress, done / whole, (done + len(part)) / whole)
         done += len(part)
-        for gain, row in _greedy(problem, part, min(count, len(part)), shown):
-            gains.append((gain, at))
-            rows.append(row)
-    # Within a part, a gain assumes the earlier ones.
-    order = sorted(range(len(gains)), key=lambda i: -gains[i][0])[:count]
-    counts_needed = (
-        np.bincount([gains[i][1] for i in order], minlength=len(problem.parts))
-        if order
-        else np.zeros(len(problem.parts), int)
-    )
-    out = []
-    for at in range(len(problem.parts)):
-        mine = [row for row, (_, of) in zip(rows, gains) if of == at]
-        out.append(mine[: counts_needed[at]])
-    return out
+        found += [(gain, at, row) for gain, row in _greedy(problem, part, min(count, len(part)), shown)]
+    # Within a part, a gain assumes the earlier ones: they do not increase, and the order is stable.
+    best = sorted(found, key=lambda each: -each[0])[:count]
+    return [[row for _, of, row in best if of == at] for at in range(len(problem.parts))]
 
 
 def _greedy(problem: Problem, part: Part, count: int, on_progress: Progress) -> "list[tuple[float, int]]":
@@ -401,7 +356,7 @@ class Fit:
 
         # b_p = <Psi_p, phi(z)>
         self.beta = [np.zeros((len(each), part.a.shape[1])) for each, part in zip(z, parts)]
-        distance = np.zeros(problem.functions)
+        distance = np.zeros(len(problem.members))  # (functions)
         for p, members in enumerate(problem.members):
             b = np.concatenate([sum(psi(s, t, column) for t, column in members) for s, _ in members])
             if not len(b):
@@ -414,26 +369,23 @@ class Fit:
             for s, column in members:
                 self.beta[s][:, column] = beta[first : first + len(z[s])]
                 first += len(z[s])
-        self.distances = np.maximum(distance, 0.0)  # (functions)
-        self.distance = float(self.distances.sum())
+        self.distance = float(np.maximum(distance, 0.0).sum())
         if not gradient:
             return
         # Eq. (7) at the optimal coefficients, constant to first order. (s, t) -> columns of s and t of the same
         # function.
-        shared: dict[tuple[int, int], tuple[list[int], list[int]]] = {}
+        shared: dict[tuple[int, int], list[tuple[int, int]]] = {}
         for members in problem.members:
             for s, mine in members:
                 for t, theirs in members:
-                    columns_of_s, columns_of_t = shared.setdefault((s, t), ([], []))
-                    columns_of_s.append(mine)
-                    columns_of_t.append(theirs)
+                    shared.setdefault((s, t), []).append((mine, theirs))
         self.gradient = []
         for s in range(len(parts)):
             total = np.zeros_like(z[s])
             for t, other in enumerate(parts):
                 if (s, t) not in shared or not len(z[s]):
                     continue
-                columns_of_s, columns_of_t = shared[s, t]
+                columns_of_s, columns_of_t = map(list, zip(*shared[s, t]))
                 beta = self.beta[s][:, columns_of_s]
                 if sums is not None:
                     of_x, weight = beta * sums[:, 1:], beta[:, 0] * sums[:, 0]

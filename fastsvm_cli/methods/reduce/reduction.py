@@ -6,8 +6,8 @@ and the offset by eq. (9). Equal support vectors merge (Downs, Gates and Masters
 Vector Solutions", 2001).
 """
 
-from collections.abc import Iterable
-from typing import Any, cast
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 import numpy as np
 from scipy.linalg import solve_triangular
@@ -18,7 +18,7 @@ from fastsvm_cli._native import Header
 from fastsvm_cli.bounds import LOST_PRODUCT, UNIT
 from fastsvm_cli.errors import ModelFormatError, spelled
 from fastsvm_cli.methods import Progress, part_of, silent
-from fastsvm_cli.methods.feature_space import FeatureSpace, too_many_vectors
+from fastsvm_cli.methods.feature_space import FeatureSpace, classes_of_vectors, dense, require_finite, too_many_vectors
 from fastsvm_cli.methods.method import require
 from fastsvm_cli.methods.reduce.placement import (
     FINISH_ITERATIONS,
@@ -45,49 +45,41 @@ def merge_duplicates(model: ExactModel) -> "tuple[ExactModel, int]":
     """
     header, vectors = model.header, model.vectors
     coefficients = np.asarray(vectors.leading)
-    starts, indices, values = np.asarray(vectors.indptr), np.asarray(vectors.indices), np.asarray(vectors.values)
-    classes = (
-        np.repeat(np.arange(header.nr_class), header.nr_sv)
-        if header.classification and header.nr_class > 2
-        else np.zeros(vectors.rows, int)
-    )
-    nonzero = values != 0  # drops -0 too
-    starts = np.concatenate(([0], np.cumsum(nonzero)))[starts].tolist()
-    index_bytes, value_bytes = indices[nonzero].tobytes(), values[nonzero].tobytes()
-    index_size, value_size = indices.itemsize, values.itemsize
+    classes = classes_of_vectors(header) if header.nr_class > 2 else np.zeros(vectors.rows, int)
     first: dict[tuple, int] = {}
     total = coefficients.copy()
     chosen = []
-    for row, (of, start, stop) in enumerate(zip(classes.tolist(), starts, starts[1:])):
-        key = (
-            of,
-            index_bytes[start * index_size : stop * index_size],
-            value_bytes[start * value_size : stop * value_size],
-        )
+    for row, key in enumerate(zip(classes.tolist(), row_keys(vectors, lambda values: [values]))):
         if key in first:
             total[first[key]] += coefficients[row]
         else:
             first[key] = row
             chosen.append(row)
-    if not np.all(np.isfinite(total)):
-        raise ModelFormatError(
-            model.path, "the sum of the coefficients of equal support vectors overflows: scale the data"
-        )
+    require_finite(model.path, "the sum of the coefficients of equal support vectors", total)
     used = (total != 0).any(axis=1).tolist()
     chosen = [row for row in chosen if used[row]]
     if len(chosen) == vectors.rows:
         return model, 0
-    rows = vectors.select(chosen)
-    merged = _native.Chunk.from_csr(total[chosen], rows.indptr, rows.indices, rows.values)
-    fewer = header.changed(nr_sv=_counts(header, chosen), total_sv=len(chosen))
-    return ExactModel(_native.LibsvmFile(fewer, merged), model.path), vectors.rows - len(chosen)
+    return some_vectors(model, chosen, total), vectors.rows - len(chosen)
 
 
-def _counts(header: Header, chosen: "list[int]") -> "list[int] | None":
-    if not header.classification:
-        return None
-    of = np.repeat(np.arange(header.nr_class), header.nr_sv)
-    return np.bincount(of[chosen], minlength=header.nr_class).tolist()
+def row_keys(rows: _native.Chunk, columns_of: "Callable[[np.ndarray], Sequence[np.ndarray]]") -> "list[bytes]":
+    """Return a key for each row, of its indices and columns_of(values), without zeros."""
+    values = np.asarray(rows.values)
+    stored = values != 0  # drops -0 too
+    starts = np.concatenate(([0], np.cumsum(stored)))[np.asarray(rows.indptr)].tolist()
+    fields = np.column_stack([np.asarray(rows.indices)[stored], *columns_of(values[stored])])
+    text, width = fields.tobytes(), fields.itemsize * fields.shape[1]
+    return [text[width * start : width * stop] for start, stop in zip(starts, starts[1:])]
+
+
+def some_vectors(model: ExactModel, chosen: "list[int]", coefficients: np.ndarray) -> ExactModel:
+    """Return the model of the chosen support vectors. coefficients: of all, (total_sv, columns)."""
+    header, rows = model.header, model.vectors.select(chosen)
+    vectors = _native.Chunk.from_csr(coefficients[chosen], rows.indptr, rows.indices, rows.values)
+    of = classes_of_vectors(header)[chosen]
+    nr_sv = np.bincount(of, minlength=header.nr_class).tolist() if header.classification else None
+    return ExactModel(_native.LibsvmFile(header.changed(nr_sv=nr_sv, total_sv=len(chosen)), vectors), model.path)
 
 
 def assemble(
@@ -98,8 +90,7 @@ def assemble(
     z, beta: per class or all together.
     """
     model, header = space.model, space.model.header
-    if not all(np.all(np.isfinite(numbers)) for numbers in [*z, *beta]):
-        raise ModelFormatError(model.path, "a number of the reduced set overflows: scale the data")
+    require_finite(model.path, "a number of the reduced set", *z, *beta)
     nr_sv: list[int] | None
     if len(z) == 1 and header.classification:
         # One set serves both classes: a coefficient's sign is the class.
@@ -142,8 +133,7 @@ def with_origin(
     model = space.model
     radius = (distance + np.abs(np.array(header.rho) - np.array(model.header.rho))) * (1 + 1e-12)
     weight = np.abs(space.coefficients).sum(axis=0) * (1 + 1e-9)
-    if not (np.all(np.isfinite(radius)) and np.all(np.isfinite(weight))):
-        raise ModelFormatError(model.path, "the radius of the reduced set overflows: scale the data")
+    require_finite(model.path, "the radius of the reduced set", radius, weight)
     longest = int(np.max(np.diff(np.asarray(model.vectors.indptr)), initial=0))
     origin = _native.Origin(radius.tolist(), weight.tolist(), model.header.total_sv, longest)
     file = _native.LibsvmFile(header, vectors, fingerprint=fingerprint, origin=origin, folded=model.inheritance)
@@ -158,11 +148,8 @@ def reason_against(model: ExactModel) -> "str | None":
     header = model.header
     if header.kernel_type == "rbf" and header.gamma >= 0:
         return too_many_vectors(model)
-    what = (
-        f"an rbf kernel with gamma {header.gamma:g}"
-        if header.kernel_type == "rbf"
-        else f"a {header.kernel_type} kernel"
-    )
+    rbf = header.kernel_type == "rbf"
+    what = f"an rbf kernel with gamma {header.gamma:g}" if rbf else f"a {header.kernel_type} kernel"
     return f"{what} found; reduce places vectors for rbf kernels with gamma 0 or more"
 
 
@@ -189,10 +176,10 @@ def place(
     Return (z (L, d), beta (L, m)), L < `count` if 10 starts fail in a row or none is left.
     """
     part = problem.parts[at]
-    if not count:
-        return np.zeros((0, part.x.shape[1])), np.zeros((0, part.a.shape[1]))
     d, m = part.x.shape[1], part.a.shape[1]
-    residual = Residual(part.x, part.a, problem.gamma, part.kernel, part.moments)
+    if not count:
+        return np.zeros((0, d)), np.zeros((0, m))
+    residual = Residual(part.x, part.a, problem.gamma)
     starts = list(greedy) if init == "greedy" else initial_order(init, part.x, part.a, problem.gamma, count, rng)
     values = part.values if init == "greedy" and optimizer != "none" else None
     z, factor, b = np.empty((0, d)), np.zeros((count, count)), np.empty((0, m))
@@ -226,7 +213,7 @@ def place(
         else:
             return z, residual.beta
         factor[step, :step], factor[step, step] = row, np.sqrt(pivot)
-        column = part.kernel(point[None])
+        column = residual.kernel(point[None])
         if values is not None:
             columns = np.vstack([columns, column])
         z, b = np.vstack([z, point]), np.vstack([b, column @ part.a])
@@ -281,29 +268,22 @@ def compile_reduced_set(
     rows = shares(problem, count, shown(ends[0], ends[1]))
     z, missing = [], 0
 
-    def shown_of(at: int) -> Progress:
-        whole = ends[2] - ends[1]
-        return shown(ends[1] + whole * at / len(problem.parts), ends[1] + whole * (at + 1) / len(problem.parts))
-
     for at, (part, mine) in enumerate(zip(problem.parts, rows)):
         if optimizer == "none" and init == "greedy":
-            found = cast("Any", part.x[mine]).toarray() if hasattr(part.x, "toarray") else part.x[mine]
+            found = dense(part.x[mine])
         else:
+            on_step = part_of(shown(ends[1], ends[2]), at / len(problem.parts), (at + 1) / len(problem.parts))
             found, _ = place(
-                problem, at, len(mine), init=init, optimizer=optimizer, greedy=mine, rng=rng, on_step=shown_of(at)
+                problem, at, len(mine), init=init, optimizer=optimizer, greedy=mine, rng=rng, on_step=on_step
             )
             missing += len(mine) - len(found) if optimizer == "fixed-point" else 0
         z.append(found)
     if not sum(map(len, z)):
-        raise ModelFormatError(
-            model.path,
-            (
-                "fixed-point iteration came to no rest from any of its starts, so that there is no vector to write:"
-                f" {spelled('optimizer', 'irprop')} reaches any number"
-                if missing
-                else "no vector could be placed: scale the data"
-            ),
-        )
+        why = "no vector could be placed: scale the data"
+        if missing:
+            why = "fixed-point iteration came to no rest from any of its starts, so that there is no vector to write:"
+            why += f" {spelled('optimizer', 'irprop')} reaches any number"
+        raise ModelFormatError(model.path, why)
     if finishing:
         z = finish(problem, z, _shown_distance(on_progress, ends[2]))
     origin = 0.0 if problem.origin is None else problem.origin
@@ -344,7 +324,7 @@ class Reduction:
     lacking as fixed-point iteration did not converge. sample: rows on which a target was decided, or None.
     """
 
-    def __init__(self, model: ExactModel, merged: int, distance: float, missing: int):
+    def __init__(self, model: ExactModel, merged: int, distance: float = 0.0, missing: int = 0):
         self.model, self.merged, self.distance, self.missing = model, merged, distance, missing
         self.sample: Any = None  # a Sample of target.py
 
@@ -361,24 +341,15 @@ def lossless(model: ExactModel, fingerprint: str) -> Reduction:
     merged, fewer = merge_duplicates(model)
     space = FeatureSpace(model)
     weight = np.abs(space.coefficients).sum(axis=0)
-    return Reduction(
-        with_origin(space, merged.header, merged.vectors, fingerprint, model.header.total_sv * UNIT * weight),
-        fewer,
-        0.0,
-        0,
-    )
+    rounding = model.header.total_sv * UNIT * weight
+    return Reduction(with_origin(space, merged.header, merged.vectors, fingerprint, rounding), fewer)
 
 
 def short_numbers(z: np.ndarray, part: Part) -> np.ndarray:
     """Round vectors to about 1/100,000 of each feature's range."""
     if not z.size:
         return z
-    low, high = (
-        np.asarray(
-            getattr(part.x, name)(axis=0).todense() if hasattr(part.x, "todense") else getattr(part.x, name)(axis=0)
-        ).ravel()
-        for name in ("min", "max")
-    )
+    low, high = (dense(ends).ravel() for ends in (part.x.min(axis=0), part.x.max(axis=0)))
     spread = np.maximum(high - low, np.ptp(z, axis=0))
     with np.errstate(divide="ignore"):
         decimals = np.where(spread > 0, 5 - np.floor(np.log10(np.where(spread > 0, spread, 1.0))), 15)
@@ -414,10 +385,8 @@ def refit(model: ExactModel, chunks: "Iterable[_native.Chunk]") -> ExactModel:
             if first.any() and not first.all():
                 a[pair], b[pair] = _sigmoid(f[mine, pair], first)
         header = header.changed(probA=a, probB=b)
-    if not np.all(np.isfinite([*(header.probA or []), *(header.probB or [])])):
-        raise ModelFormatError(
-            model.path, f"a probability parameter fitted to the rows of {spelled('data')} overflows: scale the data"
-        )
+    fitted = f"a probability parameter fitted to the rows of {spelled('data')}"
+    require_finite(model.path, fitted, header.probA or [], header.probB or [])
     return model.with_header(header)
 
 

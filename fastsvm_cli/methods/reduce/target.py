@@ -31,9 +31,9 @@ from fastsvm_cli.comparisons import (
     upper_bound,
 )
 from fastsvm_cli.methods import Progress, silent
-from fastsvm_cli.methods.feature_space import FeatureSpace, Matrix, matrix, near_origin
+from fastsvm_cli.methods.feature_space import FeatureSpace, Matrix, classes_of_vectors, dense, matrix, near_origin
 from fastsvm_cli.methods.reduce.placement import finish_seconds, gaussian
-from fastsvm_cli.methods.reduce.reduction import Reduction, compile_reduced_set, lossless
+from fastsvm_cli.methods.reduce.reduction import Reduction, compile_reduced_set, lossless, row_keys, some_vectors
 from fastsvm_cli.models import ExactModel, Model, Precision
 from fastsvm_cli.text.read_rows import smaller_chunks
 
@@ -46,18 +46,14 @@ _LARGE = 1e100
 
 def among(rows: _native.Chunk, others: _native.Chunk) -> np.ndarray:
     """Return which rows have the features of one of the others, to six digits: bool (rows)."""
-    known = set(_keys(others))
-    return np.fromiter((key in known for key in _keys(rows)), bool, rows.rows)
+    known = set(row_keys(others, _six_digits))
+    return np.fromiter((key in known for key in row_keys(rows, _six_digits)), bool, rows.rows)
 
 
-def _keys(rows: _native.Chunk) -> "list[bytes]":
-    values, stored = np.asarray(rows.values), np.asarray(rows.values) != 0
-    starts = np.concatenate(([0], np.cumsum(stored)))[np.asarray(rows.indptr)].tolist()
-    with np.errstate(all="ignore"):
-        power = _DIGITS - 1 - np.floor(np.log10(np.abs(values[stored])))
-        digits = np.rint(values[stored] * 10.0**power)
-    fields = np.column_stack([np.asarray(rows.indices)[stored], digits, power]).tobytes()
-    return [fields[24 * start : 24 * stop] for start, stop in zip(starts, starts[1:])]
+@np.errstate(all="ignore")
+def _six_digits(values: np.ndarray) -> "list[np.ndarray]":
+    power = _DIGITS - 1 - np.floor(np.log10(np.abs(values)))
+    return [np.rint(values * 10.0**power), power]
 
 
 def without(model: ExactModel, held: np.ndarray, space: FeatureSpace) -> ExactModel:
@@ -68,12 +64,9 @@ def without(model: ExactModel, held: np.ndarray, space: FeatureSpace) -> ExactMo
     """
     header, values = model.header, space.at_support_vectors[0]
     x, out = near_origin(matrix(model.vectors)[0]), np.array(model.vectors.leading)
-    if header.classification:
-        of = np.repeat(np.arange(header.nr_class), header.nr_sv)
-        functions = [(p, [(i, j - 1), (j, i)]) for p, i, j in header.class_pairs]
-    else:
-        of, functions = np.zeros(header.total_sv, int), [(0, [(0, 0)])]
-    for p, members in functions:
+    of = classes_of_vectors(header)
+    for p, i, j in header.class_pairs:
+        members = [(i, j - 1), (j, i)] if header.classification else [(0, 0)]
         mine = [(np.flatnonzero(~held & (of == of_class)), column) for of_class, column in members]
         rows = np.concatenate([each for each, _ in mine])
         if not len(rows):
@@ -82,11 +75,7 @@ def without(model: ExactModel, held: np.ndarray, space: FeatureSpace) -> ExactMo
         found = _solution(x[rows], header.gamma, values[rows, p], start)
         for each, column in mine:
             out[each, column], found = found[: len(each)], found[len(each) :]
-    chosen = np.flatnonzero(~held)
-    vectors = model.vectors.select(chosen.tolist())
-    vectors = _native.Chunk.from_csr(out[chosen], vectors.indptr, vectors.indices, vectors.values)
-    counts = np.bincount(of[chosen], minlength=header.nr_class).tolist() if header.classification else None
-    return ExactModel(_native.LibsvmFile(header.changed(nr_sv=counts, total_sv=len(chosen)), vectors), model.path)
+    return some_vectors(model, np.flatnonzero(~held).tolist(), out)
 
 
 def _solution(x: Matrix, gamma: float, values: np.ndarray, start: np.ndarray) -> np.ndarray:
@@ -99,10 +88,10 @@ def _solution(x: Matrix, gamma: float, values: np.ndarray, start: np.ndarray) ->
         k = kernel(x)
         k[np.diag_indices(n)] += _RIDGE
     else:
-        dense = np.asarray(x.todense()) if hasattr(x, "todense") else x
+        z = dense(x)
 
         def times(v: np.ndarray) -> np.ndarray:
-            return kernel.times(dense, v.reshape(n, 1))[:, 0] + _RIDGE * v.ravel()
+            return kernel.times(z, v.reshape(n, 1))[:, 0] + _RIDGE * v.ravel()
 
         k = LinearOperator((n, n), times, dtype=float)
     return cg(k, values, x0=start, rtol=_TOLERANCE, maxiter=_ITERATIONS)[0]
@@ -168,8 +157,8 @@ def _confidence(test: int) -> float:
 class _Sizes:
     # how: of compile_reduced_set
 
-    def __init__(self, model: ExactModel, space: FeatureSpace, how: "dict[str, Any]", on_progress: Progress):
-        self.model, self._space, self._how, self._on_progress = model, space, how, on_progress
+    def __init__(self, model: ExactModel, how: "dict[str, Any]", on_progress: Progress):
+        self.model, self.space, self._how, self._on_progress = model, FeatureSpace(model), how, on_progress
         self._made: dict[int, Reduction] = {}
 
     @property
@@ -187,18 +176,18 @@ class _Sizes:
                 self._on_progress(0.0, words + more)
 
             self._made[count] = compile_reduced_set(
-                self.model, count=count, space=self._space, on_progress=shown, **self._how
+                self.model, count=count, space=self.space, on_progress=shown, **self._how
             )
         return self._made[count]
 
 
 class _Part:
-    def __init__(self, whole: _Sizes, space: FeatureSpace, rows: _native.Chunk, held: np.ndarray):
+    def __init__(self, whole: _Sizes, rows: _native.Chunk, held: np.ndarray):
         self.rows, self.held = rows, held
         self.sizes, model = whole, whole.model
         if held.any():
-            model = without(model, held, space)
-            self.sizes = _Sizes(model, FeatureSpace(model), whole._how, whole._on_progress)
+            model = without(model, held, whole.space)
+            self.sizes = _Sizes(model, whole._how, whole._on_progress)
         self.total = model.header.total_sv
         self._labels = _labels(model, rows)
         self._seen: dict[int, Seen] = {}
@@ -240,15 +229,14 @@ def reduce_to(
     total, least = model.header.total_sv, max(len(model.header.label or [0]), _FIRST)
     if total <= least or not model.pairs:
         return lossless(model, how["fingerprint"])
-    space = FeatureSpace(model)
-    whole = _Sizes(model, space, {**how, "seed": seed}, on_progress)
+    whole = _Sizes(model, {**how, "seed": seed}, on_progress)
     if rows is None:
         some = model.vectors.select(list(range(0, total, _HELD_OUT)))
         held = among(model.vectors, some)
         if held.all():  # each equals one of these
             return lossless(model, how["fingerprint"])
-        part = _Part(whole, space, model.vectors.select(np.flatnonzero(held).tolist()), held)
-        return _found(part, whole, part.smallest(least, lambda seen: seen.share <= target), target, None, None)
+        part = _Part(whole, model.vectors.select(np.flatnonzero(held).tolist()), held)
+        return _found(part, whole, part.smallest(least, lambda seen: seen.share <= target), target, None)
     order, half = np.random.default_rng(seed).permutation(rows.rows).tolist(), rows.rows // 2
     trained = among(model.vectors, rows).mean() > _TRAINED
     if trained and model.header.classification and target < 1:  # leave no more support vectors out than needed
@@ -257,7 +245,7 @@ def reduce_to(
     held_by_part = [among(model.vectors, part) for part in parts]
     if any(held.all() for held in held_by_part):  # nothing is left to place, as where every row is given twice
         return lossless(model, how["fingerprint"])
-    choosing, testing = (_Part(whole, space, part, held) for part, held in zip(parts, held_by_part))
+    choosing, testing = (_Part(whole, part, held) for part, held in zip(parts, held_by_part))
     chosen = choosing.smallest(least, lambda seen: seen.within(_shown_by(choosing, target), _confidence(0)))
     budget, test = _shown_by(testing, target), 0
 
@@ -276,14 +264,13 @@ def reduce_to(
             size = each
     while not passes(size):
         size, test = _scaled(_LARGER * size, testing.total, testing.total), test + 1
-    return _found(testing, whole, size, target, budget, testing.rows)
+    return _found(testing, whole, size, target, budget)
 
 
-def _found(
-    part: _Part, whole: _Sizes, taken: int, target: float, bound: "float | None", measured: "_native.Chunk | None"
-) -> Reduction:
+def _found(part: _Part, whole: _Sizes, taken: int, target: float, bound: "float | None") -> Reduction:
     out = whole.of(_scaled(taken, part.total, whole.model.header.total_sv))
     held = among(part.rows, whole.model.vectors) if part.held.any() else np.zeros(0)
+    measured = None if bound is None else part.rows
     out.sample = Sample(target, part.seen(taken), bound, int(held.sum()), measured, taken >= part.total)
     return out
 

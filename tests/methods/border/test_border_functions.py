@@ -35,7 +35,7 @@ def test_value_and_gradient_of_every_kernel_are_libsvms(name):
 
 
 def test_many_points_at_a_time_give_what_each_gives_alone(monkeypatch):
-    monkeypatch.setattr("fastsvm_cli.methods.border.borders.BLOCK_CELLS", 70)
+    monkeypatch.setattr("fastsvm_cli.methods.border.samples.BLOCK_CELLS", 70)
     rng = np.random.default_rng(2)
     x, z, y = rng.standard_normal((30, 3)), rng.standard_normal((17, 3)), np.where(rng.random(30) < 0.5, 1.0, -1.0)
     for function in (

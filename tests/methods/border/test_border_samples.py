@@ -30,11 +30,11 @@ def test_every_stored_sample_is_a_root_and_its_normal_the_gradient(monkeypatch, 
     drawn = svm_type == "one_class" or classes == 3
     chunks = [parse(random_rows(rng, 60, [1, 2, 3, 5]), [5, 6] * 30)] if drawn else None
     for raw in (False, True) if probability else (False,):
-        found = compiled(machine, count=12, chunks=chunks, raw=raw)
+        found = compiled(machine, samples=12, chunks=chunks, raw=raw)
         assert found.model.header.lines() == parse_model(machine.text(), "m").header.lines()
         for precise in ({}, {"tolerance": 1e-10}):
             monkeypatch.setattr(borders, "CLOUD_CELLS", 0 if precise else 1 << 25)  # sparse vectors, too
-            border = border_of(machine, count=12, chunks=chunks, raw=raw, **precise)
+            border = border_of(machine, samples=12, chunks=chunks, raw=raw, **precise)
             count = check_samples(machine, border, raw=raw, **precise)
             assert count >= (0 if name == "constant" else 3)
             assert not count or border.header["precision"] == ["double" if precise else "single"]
@@ -46,7 +46,7 @@ def test_samples_are_roots_whatever_the_unit_and_the_origin(scale, away, toleran
     vectors = [as_row((scale * row + away).tolist()) for row in rng.standard_normal((60, 2))]
     machine = random_machine(rng, "c_svc", "rbf", vectors, gamma=0.5 / scale**2)
     machine.rho, machine.coef = [0.0], np.where(np.arange(60) % 2, 3.0, -3.0)[:, None]
-    border = border_of(machine, count=20, tolerance=tolerance)
+    border = border_of(machine, samples=20, tolerance=tolerance)
     assert len(border.samples[0]) >= 10
     f = oracles.decision_values(machine, border.points(0))
     assert np.all(np.abs(f) <= tolerance), float(np.abs(f).max())
@@ -61,14 +61,14 @@ def test_samples_are_roots_in_the_digits_that_are_stored():
     rows = [as_row(row) for row in np.random.default_rng(0).standard_normal((60, 3)).tolist()]
     machine = two_sided(rows[1::2] + rows[::2], 300.0, 2.0)
     for tolerance in np.geomspace(1e-5, 5e-4, 40).tolist():
-        border = border_of(machine, count=20, tolerance=tolerance)
+        border = border_of(machine, samples=20, tolerance=tolerance)
         worst = float(np.abs(oracles.decision_values(machine, border.points(0))).max())
         assert worst <= tolerance, border.header["precision"]
 
 
 def test_tiny_normals_are_not_lost_in_single_precision():
     rows = list(map(as_row, np.random.default_rng(9).standard_normal((60, 2))))
-    (samples,) = border_of(two_sided(rows, 1e-50, 0.5), tolerance=1e-55, count=20).samples
+    (samples,) = border_of(two_sided(rows, 1e-50, 0.5), tolerance=1e-55, samples=20).samples
     assert len(samples) and np.all(np.abs(samples[:, 1]).max(axis=1) > 0)
 
 
@@ -91,7 +91,7 @@ def test_refined_samples_beat_random_ones_and_more_samples_beat_fewer_on_unseen_
     exact = np.array(out.value)[:, 0] > 0
 
     def wrong(sampling, count):
-        how, shares = dict(fingerprint="f", sampling=sampling, count=count, chunks=[train]), []
+        how, shares = dict(fingerprint="f", sampling=sampling, samples=count, chunks=[train]), []
         for seed in range(3):
             compile_border(model, **how, seed=seed).model.decision_values(test, out)
             shares.append(np.mean((np.asarray(out.value)[:, 0] > 0) != exact))
@@ -102,6 +102,6 @@ def test_refined_samples_beat_random_ones_and_more_samples_beat_fewer_on_unseen_
     assert refined == sorted(refined, reverse=True) and at_random == sorted(at_random, reverse=True)
     assert refined[-1] <= 0.01 and refined[0] - refined[1] > 3 * (refined[1] - refined[2])  # diminishing returns
     # Thousands of lines connect 200 rows: every sampling finds room for more samples.
-    how = dict(fingerprint="f", count=300, chunks=[train.select(list(range(200)))])
+    how = dict(fingerprint="f", samples=300, chunks=[train.select(list(range(200)))])
     for sampling, least in (("random", 300), ("dense", 250), ("refined", 250)):
         assert compile_border(model, sampling=sampling, **how).model.samples[0].count >= least
