@@ -2,23 +2,20 @@
 
 import shlex
 from math import inf, isfinite
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rich.table import Table
 from rich.text import Text
 
 from fastsvm_cli.benchmarks.bench_run import END_TO_END, SCORING
 from fastsvm_cli.benchmarks.chooser import Choice, Entrant
-from fastsvm_cli.benchmarks.conclusion import label_text, scale_command, undominated
+from fastsvm_cli.benchmarks.conclusion import class_record, label_text, scale_command, undominated
 from fastsvm_cli.benchmarks.environment import short
-from fastsvm_cli.benchmarks.report import class_record
 from fastsvm_cli.benchmarks.timing import MEASURABLE, Timings
 from fastsvm_cli.comparisons import CONFIDENCE, interval_95
 from fastsvm_cli.console.terminal import printable
 from fastsvm_cli.text.numbers import digits, finite, percent
-
-if TYPE_CHECKING:
-    from fastsvm_cli.text.scaling import Scaling
+from fastsvm_cli.text.scaling import Scaling
 
 #: Rows of the table without --all.
 _MOST_ROWS = 10

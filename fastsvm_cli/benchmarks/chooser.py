@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from copy import copy
 from math import inf
 from time import process_time
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 import numpy as np
 
@@ -25,9 +25,7 @@ from fastsvm_cli.methods.parallel import threads_here
 from fastsvm_cli.models import LABELS, ExactModel, Model, Precision
 from fastsvm_cli.prediction import Fallback, Predictor, predict
 from fastsvm_cli.text.read_rows import read_chunks, smaller_chunks
-
-if TYPE_CHECKING:
-    from fastsvm_cli.text.scaling import Scaling
+from fastsvm_cli.text.scaling import Scaling
 
 # A search takes at most so many times the exact model's time for a million rows.
 _JOB_ROWS, _TIMES_OF_JOB = 1_000_000, 10.0

@@ -4,16 +4,14 @@ import shlex
 from collections.abc import Callable, Sequence
 from math import isnan, nan, sqrt
 from statistics import median
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from fastsvm_cli.benchmarks.bench_run import CLOCKS, END_TO_END, SCORING, Bench, Case
 from fastsvm_cli.benchmarks.timing import Timings
-from fastsvm_cli.comparisons import DEFAULT_BUDGET, Budget, ClassRows
+from fastsvm_cli.comparisons import DEFAULT_BUDGET, Budget, ClassRows, upper_95
 from fastsvm_cli.console.terminal import printable
 from fastsvm_cli.text.numbers import digits, percent
-
-if TYPE_CHECKING:
-    from fastsvm_cli.text.scaling import Scaling
+from fastsvm_cli.text.scaling import Scaling
 
 #: Medians closer than this share of their sum are equal, however small their spread.
 _LEAST_NOISE = 0.02
@@ -271,6 +269,17 @@ def _about_classes(bench: Bench, picked: "Case | None", budget: Budget) -> "list
 def class_words(each: ClassRows) -> str:
     """Say how many labels of a class differ."""
     return f"{each.different} of the {each.rows} labels of class {label_text(each)} ({100 * each.share:.3g} %)"
+
+
+def class_record(each: ClassRows) -> dict:
+    """Return the JSON object of a class's labels."""
+    return {
+        "label": each.label,
+        "rows": each.rows,
+        "labels_that_differ": each.different,
+        "disagreement": each.share if each.rows else None,
+        "disagreement_upper_95": upper_95(each.different, each.rows),
+    }
 
 
 def label_text(each: ClassRows) -> str:
