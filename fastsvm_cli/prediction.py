@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from math import isfinite
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fastsvm_cli import _native
 from fastsvm_cli._native import Answer as Answer
@@ -10,9 +10,7 @@ from fastsvm_cli._native import Header
 from fastsvm_cli._native import RunCounts as RunCounts
 from fastsvm_cli.models import Model
 from fastsvm_cli.text.byte_source import Content
-
-if TYPE_CHECKING:
-    from fastsvm_cli.text.output import Output
+from fastsvm_cli.text.output import Output
 
 
 class Fallback(_native.Fallback):

@@ -2,10 +2,11 @@
 
 import sys
 from collections.abc import Callable
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING
 
 import click
 
+from fastsvm_cli.console.files import summary_stream, warn_of_scaling
 from fastsvm_cli.console.options import FileCommand
 from fastsvm_cli.methods import find
 from fastsvm_cli.methods.method import Method, MethodOptions, Run, read_source
@@ -17,16 +18,9 @@ if TYPE_CHECKING:
 class CompileRun(Run):
     """A compilation that tells of its result."""
 
-    @property
-    def report(self) -> "TextIO":
-        """Stream of the summary."""
-        from fastsvm_cli.console.files import summary_stream
-
-        return summary_stream(self.options.output_file)
-
     def tell(self, words: str) -> None:
         """Print a line of the summary."""
-        print(words, file=self.report)
+        print(words, file=summary_stream(self.options.output_file))
 
     def warn(self, words: str) -> None:
         """Print a warning."""
@@ -67,7 +61,6 @@ class CompileRun(Run):
 
 def _compiled(method: "Method", options: "MethodOptions") -> CompileRun:
     """Run a method's command up to its summary."""
-    from fastsvm_cli.console.files import warn_of_scaling
     from fastsvm_cli.console.terminal import Progress
     from fastsvm_cli.text.output import Output
 

@@ -5,6 +5,7 @@ import stat
 from collections.abc import Callable
 from time import monotonic
 from typing import Any
+from zlib import crc32
 
 from fastsvm_cli import _native
 from fastsvm_cli.errors import DataFormatError, FileError
@@ -184,7 +185,6 @@ class ResumableOutput:
     def _checkpoint(self) -> None:
         """Flush lines, then state."""
         import json
-        from zlib import crc32
 
         assert self._mark is not None
         start = monotonic()
@@ -211,7 +211,6 @@ class ResumableOutput:
 
     def _read_state(self, empty: bool) -> "dict[str, Any] | None":
         import json
-        from zlib import crc32
 
         try:
             with open(self._state_file, "rb") as file:
@@ -244,15 +243,13 @@ class ResumableOutput:
         new = f"{self._state_file}.new"
         file = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW, 0o666)
         try:
-            left = memoryview(text)
-            while left:
-                left = left[os.write(file, left) :]
-            os.fsync(file)
+            with open(file, "wb") as stream:
+                stream.write(text)
+                stream.flush()
+                os.fsync(file)
         except OSError:
             os.unlink(new)
             raise
-        finally:
-            os.close(file)
         os.replace(new, self._state_file)
         _sync_folder_of(self._state_file)
 
@@ -283,8 +280,6 @@ def _remove(*files: str) -> str:
 
 
 def _sum(file: int, size: int) -> str:
-    from zlib import crc32
-
     start = max(size - _TAIL_BYTES, 0)
     return f"{crc32(os.pread(file, size - start, start)):08x}"
 

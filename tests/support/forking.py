@@ -61,7 +61,7 @@ def become(words, cwd, environment, by_click, descriptors):
         sys.stdin = open(0, closefd=False)
         sys.stdout = open(1, "w", closefd=False, errors="strict")
         sys.stderr = open(2, "w", closefd=False, errors="backslashreplace")
-        from fastsvm_cli import start
+        from fastsvm_cli import __main__ as start
 
         if by_click:
             start._predicted = lambda: None
