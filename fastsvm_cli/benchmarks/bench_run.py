@@ -6,7 +6,6 @@ from collections.abc import Callable
 from math import isfinite
 
 from fastsvm_cli import _native
-from fastsvm_cli._native import fingerprint
 from fastsvm_cli.benchmarks.environment import LibsvmScoring, run_process
 from fastsvm_cli.benchmarks.quality import Answers, Quality, quality, relative_rms
 from fastsvm_cli.benchmarks.timing import Timed, Timings, interleave, speed_up
@@ -89,7 +88,7 @@ class Bench:
         self.model = parse_libsvm(text, exact_file, expected)
         if self.model.fingerprint is not None:
             raise ModelFormatError(exact_file, f"a compiled model found, expected {expected}")
-        self._fingerprint = fingerprint(text)
+        self._fingerprint = _native.fingerprint(text)
         self.answers = Answers(self.model, chunks)
         self.chunks = self.answers.chunks
         self._raw_chunks: list[_native.Chunk] | None = None

@@ -15,8 +15,9 @@ import numpy as np
 
 from fastsvm_cli import _native
 from fastsvm_cli.benchmarks.bench_run import facts_of
+from fastsvm_cli.benchmarks.quality import Agreement
 from fastsvm_cli.benchmarks.timing import FASTER, Timings, factor, race, warm_up
-from fastsvm_cli.comparisons import Budget, Changed, answers, bound, changed_labels, share_of_spread
+from fastsvm_cli.comparisons import Budget, Changed, answers, bound, changed_labels
 from fastsvm_cli.errors import FastsvmError, FileError
 from fastsvm_cli.methods import methods, refused_by_all
 from fastsvm_cli.methods.approx.grade import gamma_ratio
@@ -135,6 +136,11 @@ class Entrant:
         self._rows: Rows | None = None
         self._some: Rows | None = None
 
+    @property
+    def seconds(self) -> float:
+        """Seconds a row."""
+        return self.timings.median if len(self.timings) else self.rough
+
     def prepare(self, count: int) -> None:
         """Take `count` evenly spread rows."""
         rows = self._rows
@@ -189,11 +195,6 @@ class Choice:
         """Processor seconds since the beginning."""
         return process_time() - self._begin
 
-    @property
-    def exact_seconds(self) -> float:
-        """Seconds a row of the exact model."""
-        return self.exact.timings.median if len(self.exact.timings) else self.exact.rough
-
     def gain(self, entrant: Entrant) -> "tuple[float, float] | None":
         """Return the exact model's time a row over the entrant's, with reading, and its error."""
         if entrant is self.exact:
@@ -218,9 +219,6 @@ class Choice:
             exact._rows, exact._some = rows, None
         self.rows, self.reading = rows.count, rows.reading
         self._reference = rows.answers(self._source.model, False)
-        self._spread, self._size = 0.0, 0.0
-        if self._source.model.header.regression:
-            self._spread, self._size = float(np.std(self._reference)), abs(float(self._reference[0]))
         exact.share, exact.upper, exact.within = 0.0, 0.0, True
         exact.changed, exact.facts = self._changed(np.zeros(rows.count, bool), None), facts_of(self._source.model)
         try:
@@ -329,11 +327,8 @@ class Choice:
     def _judge(self, entrant: Entrant, answers: np.ndarray, calibrated: float) -> None:
         if self._source.model.header.regression:
             with np.errstate(all="ignore"):
-                apart = np.abs(answers - self._reference)
-                rms, largest = float(np.sqrt(np.mean(apart**2))), float(np.max(apart))
-            entrant.share, entrant.largest = (
-                share_of_spread(each, self._spread, self._size) for each in (rms, largest)
-            )
+                seen = Agreement(answers, self._reference, True, None)
+            entrant.share, entrant.largest = seen.share, seen.largest_share
             entrant.within = entrant.share <= self.budget.share
         else:
             entrant.changed = changed = self._changed(answers != self._reference, None)
@@ -367,7 +362,7 @@ class Choice:
         reading = self.reading
 
         def seconds(each: Entrant) -> float:
-            return reading + (each.timings.median if len(each.timings) else each.rough)
+            return reading + each.seconds
 
         faster = [each for each in inside if seconds(each) <= FASTER * seconds(self.exact)]
         best = min(map(seconds, faster), default=inf)

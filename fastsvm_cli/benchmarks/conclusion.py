@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from fastsvm_cli.benchmarks.bench_run import CLOCKS, END_TO_END, SCORING, Bench, Case
 from fastsvm_cli.benchmarks.timing import Timings
-from fastsvm_cli.comparisons import DEFAULT_BUDGET, Budget, ClassRows, upper_95
+from fastsvm_cli.comparisons import DEFAULT_BUDGET, Budget, ClassRows, interval_95
 from fastsvm_cli.console.terminal import printable
 from fastsvm_cli.text.numbers import digits, percent
 from fastsvm_cli.text.scaling import Scaling
@@ -278,7 +278,7 @@ def class_record(each: ClassRows) -> dict:
         "rows": each.rows,
         "labels_that_differ": each.different,
         "disagreement": each.share if each.rows else None,
-        "disagreement_upper_95": upper_95(each.different, each.rows),
+        "disagreement_upper_95": interval_95(each.different, each.rows)[1],
     }
 
 

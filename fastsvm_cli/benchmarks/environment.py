@@ -127,9 +127,6 @@ class LibsvmScoring:
 
 
 def _libsvm_version() -> "str | None":
-    from importlib.metadata import PackageNotFoundError, version
+    from importlib.metadata import distributions
 
-    try:
-        return version("libsvm-official")
-    except PackageNotFoundError:
-        return None
+    return next((each.version for each in distributions(name="libsvm-official")), None)

@@ -116,9 +116,6 @@ class FittedEstimator:
     _path: "str | None"
     _reference: Any
 
-    def __copy__(self: Self) -> Self:
-        raise NotImplementedError
-
     def fit(self: Self, X, y=None, **_: Any) -> Self:
         """Do nothing, since the model is fitted, and return the object."""
         return self
@@ -146,7 +143,7 @@ class FittedEstimator:
         return True
 
     def __sklearn_clone__(self: Self) -> Self:
-        return self.__copy__()
+        return copy(self)
 
     @property
     def _estimator_type(self) -> str:
@@ -179,7 +176,7 @@ class FittedEstimator:
 
 
 #: Not pickled: the model (its text is), its source (for size), and derived attributes.
-_NOT_PICKLED = ("model", "_reference", "_predictors", "_classes", "_own")
+_NOT_PICKLED = ("model", "_reference", "_predictors", "_classes", "_own_code")
 #: Arguments that determine the answers: words and flags; objects.
 _SETTINGS = ("decision_function_shape", "break_ties", "zero_based", "sklearn")
 _MADE_OF = ("classes", "feature_names_in", "transform", "calibrator")

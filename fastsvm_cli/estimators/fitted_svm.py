@@ -10,7 +10,6 @@ import numpy as np
 import scipy.sparse
 
 from fastsvm_cli import _native
-from fastsvm_cli._native import Header, LibsvmFile
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.estimators.fitted_estimator import not_fitted
 from fastsvm_cli.estimators.sklearn_numbers import KERNELS, SVM_TYPES, Calibration, read_calibrators
@@ -73,7 +72,7 @@ def read_svm(estimator: Any) -> Fitted:
         coefficients = coefficients.reshape(0, len(estimator.classes_) - 1 if classification else 1)
     classes = estimator.classes_ if classification else np.array([-1, 1]) if svm_type == "one_class" else None
     probability = classification and len(estimator._probA)
-    header = Header(
+    header = _native.Header(
         svm_type,
         kernel,
         nr_class=len(classes) if classification and classes is not None else 2,
@@ -87,7 +86,7 @@ def read_svm(estimator: Any) -> Fitted:
         probA=np.ravel(estimator._probA).tolist() if probability else None,
         probB=np.ravel(estimator._probB).tolist() if probability else None,
     )
-    model = ExactModel(LibsvmFile(header, _vectors(estimator.support_vectors_, coefficients, name)), name)
+    model = ExactModel(_native.LibsvmFile(header, _vectors(estimator.support_vectors_, coefficients, name)), name)
     return Fitted(
         model,
         name=name,

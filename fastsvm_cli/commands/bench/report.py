@@ -33,7 +33,7 @@ from fastsvm_cli.benchmarks.conclusion import (
 )
 from fastsvm_cli.benchmarks.timing import Timed, seconds_left
 from fastsvm_cli.commands.bench import BenchOptions
-from fastsvm_cli.comparisons import DEFAULT_BUDGET, Budget, upper_95
+from fastsvm_cli.comparisons import DEFAULT_BUDGET, Budget, interval_95
 from fastsvm_cli.console.files import read_scale_file, warn_of_scaling
 from fastsvm_cli.console.terminal import Progress, ascii_only, new_console, print_sentence, printable, show
 from fastsvm_cli.errors import FastsvmError, MissingPackageError
@@ -193,9 +193,7 @@ def choose(options: BenchOptions) -> None:
         ).run()
     machine = environment.describe(options.threads)
     commands = choice_report.commands(choice, options.test_file, model_file, scaling, options.keep)
-    document = choice_report.document(
-        choice, machine, options.test_file, model_file, source.model.header.total_sv, commands
-    )
+    document = choice_report.document(choice, machine, options.test_file, model_file, commands)
     try:
         if choice.interrupted is None:
             _write_choice(choice, document, options)  # before a reader of the screen can end the process
@@ -395,7 +393,7 @@ def _answers(bench: Bench, case: Case) -> "tuple[str, ...]":
         rms, largest = regression_cells(bench, case)
     if changed is not None:
         differ = f"{changed.different} ({100 * changed.share:.3g} %)"
-        upper = f"{100 * upper_95(changed.different, changed.rows):.2g} %"
+        upper = f"{100 * interval_95(changed.different, changed.rows)[1]:.2g} %"
         worst = "" if changed.worst is None else f"{label_text(changed.worst)}: {100 * changed.worst.share:.3g} %"
     proven = "" if found.proven is None else f"{100 * found.proven / bench.rows:.4g} %"
     return differ, upper, worst, score, largest, short(found.mean), proven, rms
@@ -482,7 +480,7 @@ def record(bench: Bench, case: Case) -> dict:
     distance = bench.distance(case) if case.failed is None and case.role != "start-up" else None
     out["distance"], out["distance_95"] = distance or (None, None)
     if found is not None:
-        out["disagreement_upper_95"] = None if changed is None else upper_95(changed.different, changed.rows)
+        out["disagreement_upper_95"] = None if changed is None else interval_95(changed.different, changed.rows)[1]
         out["largest_difference"], out["mean_difference"] = (
             None if each != each else each for each in (found.largest, found.mean)
         )
