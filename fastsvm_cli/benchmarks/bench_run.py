@@ -224,39 +224,17 @@ class Bench:
         command = [*words, rows, case.path, case.output]
 
         def run() -> float:
-            self._run(command)
+            environment = {**os.environ, **({"OMP_NUM_THREADS": str(self.threads)} if self.threads else {})}
+            code, printed = run_process(command, environment=environment, on_wait=self.on_wait)
+            if code:  # the last line of standard error says why
+                lines = printed.strip().splitlines()
+                raise RuntimeError(lines[-1].removeprefix("Error: ") if lines else f"exit code {code}")
             return 1.0
 
         case.timed[END_TO_END] = Timed(case.name, run)
         return case
 
-    def _run(self, command: "list[str]") -> None:
-        # The last line of standard error says why a command failed.
-        environment = {**os.environ, **({"OMP_NUM_THREADS": str(self.threads)} if self.threads else {})}
-        code, printed = run_process(command, environment=environment, on_wait=self.on_wait)
-        if code:
-            lines = printed.strip().splitlines()
-            raise RuntimeError(lines[-1].removeprefix("Error: ") if lines else f"exit code {code}")
-
     # ---- measuring
-
-    def timed(self, cases: "list[Case]", clock: str) -> "list[Timed]":
-        """Return what a clock times."""
-        return [case.timed[clock] for case in cases if clock in case.timed]
-
-    def measure(
-        self,
-        cases: "list[Case]",
-        clock: str,
-        runs: int,
-        most_seconds: float,
-        on_begin: "Callable[[Timed, int], None]",
-    ) -> None:
-        """Time the cases in turn by a clock; other arguments: as in timing.interleave."""
-        interleave(self.timed(cases, clock), runs, most_seconds, on_begin)
-        if clock == END_TO_END:
-            self.compare_outputs()
-        self.take_failures()
 
     def take_failures(self) -> None:
         """Mark the cases of which a timed run failed."""

@@ -113,7 +113,7 @@ class FittedEstimator:
 
     model: "Model"
     _parameters: "tuple[str, ...]"  # names of the constructor's arguments
-    _path: "str | None"
+    _path: "str | None"  # file that it was read from
     _reference: Any
 
     def fit(self: Self, X, y=None, **_: Any) -> Self:
@@ -184,10 +184,9 @@ _MADE_OF = ("classes", "feature_names_in", "transform", "calibrator")
 _LOST = ("exact", "tolerance", *_MADE_OF, *_SETTINGS)
 
 
-class Persistent:
+class Persistent(FittedEstimator):
     """Base of FastSVM: its file, pickle and copies."""
 
-    model: "Model"
     fingerprint: "str | None"
     exact: Any
     transform: Any
@@ -196,7 +195,6 @@ class Persistent:
     break_ties: bool
     n_features_in_: int
     first_index: int
-    _path: "str | None"  # file that it was read from
 
     def _set_up(self) -> None:
         raise NotImplementedError

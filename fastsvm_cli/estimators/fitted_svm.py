@@ -12,7 +12,7 @@ import scipy.sparse
 from fastsvm_cli import _native
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.estimators.fitted_estimator import not_fitted
-from fastsvm_cli.estimators.sklearn_numbers import KERNELS, SVM_TYPES, Calibration, read_calibrators
+from fastsvm_cli.estimators.sklearn_numbers import KERNELS, SVM_TYPES, Calibration, read_calibrator
 from fastsvm_cli.methods.folded_scaling import fold_exact
 from fastsvm_cli.models import ExactModel, parse_libsvm, parse_model
 from fastsvm_cli.text.scaling import Affine
@@ -237,7 +237,8 @@ def _read_calibrated(calibrated: Any) -> Fitted:
         found = found._replace(classes=calibrated.classes)
     elif own != known:
         raise ModelFormatError(name, "its classifier knows other classes than itself: it was fitted to other labels")
-    return found._replace(calibrator=read_calibrators(calibrated.calibrators, len(known), name))
+    calibrators = [read_calibrator(each, name) for each in calibrated.calibrators]
+    return found._replace(calibrator=Calibration(calibrators, len(known)))
 
 
 def _of_model(model: ExactModel, name: str, fingerprint: "str | None" = None) -> Fitted:

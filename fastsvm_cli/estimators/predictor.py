@@ -13,7 +13,6 @@ from fastsvm_cli.errors import ModelFormatError, RowError
 from fastsvm_cli.estimators.fitted_estimator import (
     BEYOND_VOTES,
     CERTIFIED,
-    FittedEstimator,
     Persistent,
     available,
     has_classes,
@@ -48,7 +47,7 @@ def of_file(path: "str | bytes | os.PathLike[str]", parse: "Callable[..., Model]
     return fast
 
 
-class FastSVM(Persistent, FittedEstimator):
+class FastSVM(Persistent):
     """A support vector machine that predicts arrays like a fitted scikit-learn estimator.
 
     The model is exact or compiled. Unless `sklearn` is set, its answers are those of the command `fastsvm predict`, bit
@@ -522,7 +521,7 @@ class FastSVM(Persistent, FittedEstimator):
         )
         values = 1 if labels and not predictor.with_radius else max(self.model.pairs, 1)
         if self.model.embedded_scaling is not None:
-            values = max(values, self.model.embedded_scaling.shifted)
+            values = max(values, self.model.embedded_scaling.native.shifted)
         self._predictors[kind] = predictor, values
         return predictor, values
 

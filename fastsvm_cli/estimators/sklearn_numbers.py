@@ -255,12 +255,8 @@ class Calibration:
         return (out & (steps > 0)) | ~(steps <= _STEP * sizes)
 
 
-def read_calibrators(calibrators: "list[Any]", classes: int, name: str) -> Calibration:
-    """Return the calibration of scikit-learn's fitted calibrators, all of known kinds."""
-    return Calibration([_read(each, name) for each in calibrators], classes)
-
-
-def _read(calibrator: Any, name: str) -> Any:
+def read_calibrator(calibrator: Any, name: str) -> Any:
+    """Read one of scikit-learn's fitted calibrators, of a known kind."""
     kind = type(calibrator).__name__
     if kind == "_SigmoidCalibration":
         return Sigmoid(float(calibrator.a_), float(calibrator.b_))

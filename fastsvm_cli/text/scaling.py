@@ -94,11 +94,6 @@ class EmbeddedScaling:
         """Scale raw rows that are not from text."""
         return self.native.rows(chunk)
 
-    @property
-    def shifted(self) -> int:
-        """Number of features that scaling adds to a row without them."""
-        return self.native.shifted
-
     def answer(self, decisions: "_native.Decisions") -> None:
         """Convert regression values to the unit of raw labels, in place."""
         if self.labels_back is not None:

@@ -31,7 +31,7 @@ from fastsvm_cli.benchmarks.conclusion import (
     unbeaten,
     within,
 )
-from fastsvm_cli.benchmarks.timing import Timed, seconds_left
+from fastsvm_cli.benchmarks.timing import Timed, interleave, seconds_left
 from fastsvm_cli.commands.bench import BenchOptions
 from fastsvm_cli.comparisons import DEFAULT_BUDGET, Budget, interval_95
 from fastsvm_cli.console.files import read_scale_file, warn_of_scaling
@@ -159,7 +159,7 @@ def _measure(bench: Bench, options: BenchOptions) -> "Case | None":
 
 def _time(bench: Bench, options: BenchOptions, cases: "list[Case]", clock: str) -> None:
     runs, most_seconds, start = options.runs, options.max_seconds, monotonic()
-    timed = bench.timed(cases, clock)
+    timed = [case.timed[clock] for case in cases if clock in case.timed]
 
     def begins(case: Timed, round: int) -> None:
         spent, left = monotonic() - start, seconds_left(timed, runs, most_seconds)
@@ -168,7 +168,10 @@ def _time(bench: Bench, options: BenchOptions, cases: "list[Case]", clock: str) 
 
     with Progress(f"{CLOCKS[clock]},", quiet=options.quiet) as progress:
         bench.on_wait = progress.draw
-        bench.measure(cases, clock, runs, most_seconds, begins)
+        interleave(timed, runs, most_seconds, begins)
+    if clock == END_TO_END:
+        bench.compare_outputs()
+    bench.take_failures()
 
 
 def choose(options: BenchOptions) -> None:
