@@ -112,24 +112,16 @@ class Sum:
             prediction.bad_rows.restore(bad_rows, [])
 
 
-def run(
-    job: Job,
-    *,
-    url: str,
-    address: str,
-    block: int,
-    say: "Callable[[str], None]" = lambda line: None,
-    progress: "Callable[[float, str], None]" = lambda share, words: None,
-) -> Sum:
-    """Predict the shards that `url` names into parts of `job.out`; keep valid parts.
+def run(job: Job, say: "Callable[[str], None]", progress: "Callable[[float, str], None]") -> Sum:
+    """Predict the shards that TEST_FILE names into parts of `job.out`; keep valid parts.
 
-    url: a path, URL or pattern. address: as for --dask. block: size of a block in bytes. say: receives lines
-    for the user. progress: receives the share that is done and words.
+    say: receives lines for the user. progress: receives the share that is done and words.
 
     Raises PartsMissing if blocks failed or an error stopped them all; FileError or another FastsvmError if the run
     cannot start or finish. Finished parts stay.
     """
-    blocks, out = cut(url, block), Folder(job.out)
+    address = job.options["dask"]
+    blocks, out = cut(job.options["test_file"], job.options["block"]), Folder(job.out)
     _refuse_input(out, blocks)
     if job.options["on_bad_row"] == "stop" and looks_like_model(start_of(blocks[0], _START_BYTES)):
         # Else every block would fail, with a worse message.

@@ -262,14 +262,7 @@ def _predict_on_dask(options: PredictOptions) -> None:
     prediction.begin()
     with raising(), Progress("predict", quiet=options.quiet) as progress:
         try:
-            seen = run(
-                job,
-                url=options.test_file,
-                address=options.dask or "",
-                block=options.block,
-                say=options.note,
-                progress=progress,
-            )
+            seen = run(job, options.note, progress)
         except PartsMissing as missing:
             for line in missing.lines:
                 print(f"Error: {line}", file=sys.stderr)
