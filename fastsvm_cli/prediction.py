@@ -1,6 +1,6 @@
 """Prediction of rows, in order (native/engine/run.h), and scores in svm-predict's numbers and words."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from math import isfinite
 from typing import Any
 
@@ -52,13 +52,6 @@ def answer_file(
     write_beside = [None if each is None else each.write for each in (open_rows, outside_rows)]
     with Content(path, prediction.position.offset, on_read) as content:
         prediction.answer(content, write, *write_beside, on_chunk, head)
-
-
-def predict(
-    predictor: Predictor, chunks: "Iterable[_native.Chunk]", write: Callable[[bytes], None], *, path: str
-) -> RunCounts:
-    """Write the line of every row in memory, in order. Raises DataFormatError for a row that cannot be evaluated."""
-    return predictor.write(chunks, write, path)
 
 
 def summary_values(header: Header, score: "_native.Score") -> dict:

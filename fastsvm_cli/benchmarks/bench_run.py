@@ -12,7 +12,7 @@ from fastsvm_cli.benchmarks.timing import Timed, Timings, interleave, speed_up
 from fastsvm_cli.comparisons import Budget, Changed, interval_95
 from fastsvm_cli.errors import FastsvmError, FileError, ModelFormatError
 from fastsvm_cli.models import Model, parse_libsvm, parse_model
-from fastsvm_cli.prediction import Fallback, Predictor, predict
+from fastsvm_cli.prediction import Fallback, Predictor
 from fastsvm_cli.text.read_rows import read_bytes, read_chunks, smaller_chunks
 from fastsvm_cli.text.scaling import Scaling
 
@@ -186,7 +186,7 @@ class Bench:
         chunks, case.rows_file = self._rows_for(model)
 
         def score() -> int:
-            return predict(Predictor(model, exact=exact), chunks, lambda lines: None, path=self.test_file).rows
+            return Predictor(model, exact=exact).write(chunks, lambda lines: None, self.test_file).rows
 
         case.timed[SCORING] = Timed(case.name, score)
         case.words = [*self._thread_words, "-q", *(["--exact", self.exact_file] if case.with_exact else [])]

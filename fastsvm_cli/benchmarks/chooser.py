@@ -24,7 +24,7 @@ from fastsvm_cli.methods.approx.grade import gamma_ratio
 from fastsvm_cli.methods.method import Attempt, Search, Setting, SourceModel, compile_source
 from fastsvm_cli.methods.parallel import threads_here
 from fastsvm_cli.models import LABELS, ExactModel, Model, Precision
-from fastsvm_cli.prediction import Fallback, Predictor, predict
+from fastsvm_cli.prediction import Fallback, Predictor
 from fastsvm_cli.text.read_rows import read_chunks, smaller_chunks
 from fastsvm_cli.text.scaling import Scaling
 
@@ -102,7 +102,7 @@ class FileRows:
         """Predict all rows, up to their lines."""
         rows = smaller_chunks([self._rows], model.pairs)
         fallback = Fallback(lambda: self._source) if exact else None
-        predict(Predictor(model, exact=fallback), rows, lambda lines: None, path=self._path)
+        Predictor(model, exact=fallback).write(rows, lambda lines: None, self._path)
 
     def proven(self, model: Model) -> int:
         """Count the proven rows."""

@@ -49,10 +49,7 @@ def connect(address: str, say: "Callable[[str], None]" = lambda line: None) -> "
 
     say: receives lines for the user. Raises FastsvmError if no scheduler answers.
     """
-    try:
-        workers = local_workers(address)
-    except ValueError as error:
-        raise FastsvmError(f"--dask: {error}") from None
+    workers = local_workers(address)
     with required_dask():
         import dask
         import distributed

@@ -62,7 +62,7 @@ class CompileRun(Run):
 def _compiled(method: "Method", options: "MethodOptions") -> CompileRun:
     """Run a method's command up to its summary."""
     from fastsvm_cli.console.terminal import Progress
-    from fastsvm_cli.text.output import Output
+    from fastsvm_cli.text.output import write_output
 
     options.begin()
     run = CompileRun(method, options)
@@ -79,8 +79,7 @@ def _compiled(method: "Method", options: "MethodOptions") -> CompileRun:
     for scaling in run.applied:
         warn_of_scaling(scaling, options.quiet)
     text, _ = run.text(method.written(run))
-    with Output(options.output_file) as output:
-        output.write(text)
+    write_output(options.output_file, text)
     return run
 
 

@@ -136,7 +136,7 @@ def command(**parsed):
     from fastsvm_cli.export import export
     from fastsvm_cli.export.description import describe
     from fastsvm_cli.export.rounding import largest_move
-    from fastsvm_cli.text.output import Output
+    from fastsvm_cli.text.output import write_output
 
     options = ExportOptions(**parsed)
     output = options.output()
@@ -170,8 +170,7 @@ def command(**parsed):
     found = None if options.test_file is None else _test(model, description, made, options, longest)
     texts: dict[str, bytes] = {**made.texts, **(made.main(longest) if longest else {})}
     for ending, text in texts.items():
-        with Output(output if ending == f".{options.target}" else stem + ending) as file:
-            file.write(text)
+        write_output(output if ending == f".{options.target}" else stem + ending, text)
     if not options.quiet:
         written = ", ".join([output, *(stem + each for each in texts if each != f".{options.target}")])
         print(f"written: {'standard output' if output == '-' else written}", file=report)

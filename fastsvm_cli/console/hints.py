@@ -165,9 +165,7 @@ def _about_data(error: DataFormatError, command: str, given: dict) -> "str | Non
     if "dense" not in given:
         what = "this looks like the heading of" if heading else "these are"
         return f"{what} delimited numbers, and fastsvm {command} reads rows of index:value"
-    options = "--dense" + (
-        "" if delimiter == "," else r" --delim '\t'" if delimiter == "\t" else f" --delim '{delimiter}'"
-    )
+    options = "--dense" + ("" if delimiter == "," else f" --delim {_shown(delimiter)}")
     if unusual:
         return _written_otherwise(error.path, unusual, options, heading)
     if dense and not heading:

@@ -15,6 +15,7 @@ import numpy as np
 from fastsvm_cli._native import fingerprint as fingerprint_of
 from fastsvm_cli.errors import FastsvmError, ModelFormatError
 from fastsvm_cli.models import Model, parse_model
+from fastsvm_cli.text.output import write_output
 from fastsvm_cli.text.read_rows import read_bytes
 
 CERTIFIED = 'those of compile(model, method="approx", certify=True) and method="reduce"'
@@ -223,13 +224,10 @@ class Persistent(FittedEstimator):
             If no model file can hold an argument of the object that changes answers. `joblib.dump` stores the object.
         """
         from fastsvm_cli.console.files import check_model_output
-        from fastsvm_cli.text.output import Output
 
         check_model_output(os.fsdecode(path), self.model.fingerprint)
         self.require_none(_LOST, "no model file holds: use joblib.dump, or")
-        text = self._text_of_file() or self.model.to_text()
-        with Output(os.fsdecode(path)) as output:
-            output.write(text)
+        write_output(os.fsdecode(path), self._text_of_file() or self.model.to_text())
 
     def export(
         self,
@@ -270,7 +268,6 @@ class Persistent(FittedEstimator):
         from fastsvm_cli.console.files import check_model_output
         from fastsvm_cli.export import TARGETS, Options, export, is_prefix
         from fastsvm_cli.export.description import describe
-        from fastsvm_cli.text.output import Output
 
         name = os.fsdecode(path)
         target = os.path.splitext(name)[1].removeprefix(".")
@@ -301,8 +298,7 @@ class Persistent(FittedEstimator):
         for path in texts:
             check_model_output(path, self.own_fingerprint, self.model.fingerprint)
         for path, text in texts.items():
-            with Output(path) as output:
-                output.write(text)
+            write_output(path, text)
         return made.sizes
 
     def require_none(self, names: "tuple[str, ...]", why: str) -> None:

@@ -15,6 +15,7 @@ from fastsvm_cli.estimators.fitted_estimator import not_fitted
 from fastsvm_cli.estimators.sklearn_numbers import KERNELS, SVM_TYPES, Calibration, read_calibrator
 from fastsvm_cli.methods.folded_scaling import fold_exact
 from fastsvm_cli.models import ExactModel, parse_libsvm, parse_model
+from fastsvm_cli.text.output import write_output
 from fastsvm_cli.text.scaling import Affine
 
 EXPECTED = "a fitted SVC, NuSVC, SVR, NuSVR or OneClassSVM"
@@ -56,7 +57,7 @@ def read_svm(estimator: Any) -> Fitted:
     """
     name = class_of(estimator, SVM_TYPES)
     if name is None:
-        raise ModelFormatError(_name(estimator), f"no support vector machine found, expected {EXPECTED}")
+        raise ModelFormatError(type(estimator).__name__, f"no support vector machine found, expected {EXPECTED}")
     _require_kernel(estimator, name)
     if not hasattr(estimator, "support_vectors_"):
         raise not_fitted(name, f"it is not fitted yet, expected {EXPECTED}: call fit first")
@@ -135,10 +136,6 @@ def _vectors(vectors: Any, coefficients: np.ndarray, name: str) -> _native.Chunk
         raise ModelFormatError(name, f"{error}, in its support vectors or coefficients") from None
 
 
-def _name(estimator: object) -> str:
-    return type(estimator).__name__
-
-
 def read_estimator(estimator: Any) -> Fitted:
     """Read an ExactModel, or anything that compile takes."""
     if isinstance(estimator, (str, bytes, PathLike)):
@@ -170,9 +167,9 @@ def read_object(estimator: Any) -> Fitted:
     if is_a(estimator, "_CalibratedClassifier"):
         return _read_calibrated(estimator)
     if is_a(estimator, "BaseSearchCV"):
-        raise not_fitted(_name(estimator), "a search without a best estimator found: fit it, with refit=True")
+        raise not_fitted(type(estimator).__name__, "a search without a best estimator found: fit it, with refit=True")
     if is_a(estimator, "_Compiled", "fastsvm_cli") and not hasattr(estimator, "compiled_"):
-        raise not_fitted(_name(estimator), "it is not fitted yet: call fit first")
+        raise not_fitted(type(estimator).__name__, "it is not fitted yet: call fit first")
     if is_a(estimator, "FittedEstimator", "fastsvm_cli") or hasattr(estimator, "compiled_"):
         where = ": its attribute compiled_ is the result, after a search best_estimator_.compiled_"
         raise ModelFormatError(
@@ -322,12 +319,9 @@ def to_libsvm(estimator: Any, path: "str | bytes | os.PathLike[str] | None" = No
         model = folded
     if path is not None:
         from fastsvm_cli.console.files import check_model_output
-        from fastsvm_cli.text.output import Output
 
         check_model_output(os.fsdecode(path), found.fingerprint)
-        text = readable_text(model)
-        with Output(os.fsdecode(path)) as output:
-            output.write(text)
+        write_output(os.fsdecode(path), readable_text(model))
     label = model.header.label
     if found.classes is None:
         return {}

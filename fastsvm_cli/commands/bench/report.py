@@ -43,7 +43,7 @@ from fastsvm_cli.methods.training import load_libsvm
 from fastsvm_cli.prediction import summary_values
 from fastsvm_cli.system import raising, temporary_folder
 from fastsvm_cli.text.numbers import digits, finite, json_document, size_text
-from fastsvm_cli.text.output import Output
+from fastsvm_cli.text.output import write_output
 from fastsvm_cli.text.read_rows import read_bytes
 
 #: Columns of the screen of --try, unless COLUMNS or the terminal says another.
@@ -240,8 +240,7 @@ def _write_choice(choice: chooser.Choice, document: dict, options: BenchOptions)
         picked = choice.picked
         assert picked.model is not None
         text = read_bytes(options.model_files[0]) if picked is choice.exact else picked.model.to_text()
-        with Output(options.keep) as output:
-            output.write(text)
+        write_output(options.keep, text)
     if options.plot_file is not None:
         _draw(document, options.plot_file)
 
@@ -249,9 +248,7 @@ def _write_choice(choice: chooser.Choice, document: dict, options: BenchOptions)
 def _draw(document: dict, plot_file: str) -> None:
     from fastsvm_cli.figures import content, draw  # imports matplotlib
 
-    drawn = content(draw(document), plot_file.rpartition(".")[2])
-    with Output(plot_file) as output:
-        output.write(drawn)
+    write_output(plot_file, content(draw(document), plot_file.rpartition(".")[2]))
 
 
 # ---- tables and JSON of compare
