@@ -201,9 +201,9 @@ class Choice:
             return 1.0, 0.0
         if len(entrant.timings):
             return factor(self.exact.timings, entrant.timings, self.reading)
-        return (
-            None if entrant.rough == inf else ((self.exact.rough + self.reading) / (entrant.rough + self.reading), inf)
-        )
+        if entrant.rough == inf:
+            return None
+        return (self.exact.rough + self.reading) / (entrant.rough + self.reading), inf
 
     def run(self) -> "Choice":
         """Search, and return this."""

@@ -148,11 +148,9 @@ class Answers:
     def values(self, at: int) -> np.ndarray:
         """Return decision values (rows, pairs) of chunk `at`."""
         stored = self._values[at]
-        return (
-            stored
-            if stored is not None
-            else np.array(next(answers(self.model, [self.chunks[at]], Precision.values()))[1].value)
-        )
+        if stored is None:
+            return np.array(next(answers(self.model, [self.chunks[at]], Precision.values()))[1].value)
+        return stored
 
 
 def quality(model: Model, exact: Answers, chunks: "list[_native.Chunk] | None" = None) -> Quality:
@@ -162,12 +160,10 @@ def quality(model: Model, exact: Answers, chunks: "list[_native.Chunk] | None" =
     compared.
     """
     mine, theirs = model.header, exact.model.header
-    if (sorted(mine.label or []), mine.pairs, mine.regression, mine.svm_type == "one_class") != (
-        sorted(theirs.label or []),
-        theirs.pairs,
-        theirs.regression,
-        theirs.svm_type == "one_class",
-    ):
+    one, other = (
+        (sorted(each.label or []), each.pairs, each.regression, each.svm_type == "one_class") for each in (mine, theirs)
+    )
+    if one != other:
         raise ValueError("other classes than the exact model's")
     by_labels = model.kind == "cascade"
     comparable = mine.label == theirs.label and not by_labels

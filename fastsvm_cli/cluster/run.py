@@ -115,6 +115,25 @@ class Results(dict[str, dict[str, Any]]):
         super().__init__()
         self.job, self.blocks = job, blocks
 
+    def fill(
+        self, client: "Client", sent: "Future", say: "Callable[[str], None]", progress: "Callable[..., None]"
+    ) -> None:
+        """Get all entries, once a pass finds every part valid: another client may replace parts."""
+        for number in range(_PASSES):
+            try:
+                for block, each in answer_once(client, sent, self.blocks, progress):
+                    self[block.part] = each
+            except FastsvmError as stopped:
+                raise self.missing(stopped) from None
+            if any("error" in each for each in self.values()):
+                raise self.missing()
+            stored = sum(each.pop("stored", False) for each in self.values())
+            if stored and not number:
+                say(f"Kept: {stored} of {len(self.blocks)} parts.")
+            if stored == len(self.blocks):
+                return
+        raise FileError(self.job.shown, "somebody else is writing its parts, or workers do not see each other's")
+
     def message(self, block: Block, line: "int | None", why: str) -> str:
         """Return `shard:line: why`, a message about a block.
 
@@ -189,6 +208,7 @@ def run(job: Job, say: "Callable[[str], None]", progress: "Callable[[float, str]
     out.make()
     try:
         out.refuse_foreign()
+        results = Results(job, blocks)
         with connect(address, say) as client:
             removed = out.claim(job.run, digests)
             if removed:
@@ -197,7 +217,7 @@ def run(job: Job, say: "Callable[[str], None]", progress: "Callable[[float, str]
                 say(f"{address} has no workers at the moment: waiting for one.")
             sent = client.submit(received, job, pure=False)
             try:
-                results = _results(client, sent, job, blocks, say, progress)
+                results.fill(client, sent, say, progress)
             finally:
                 with suppress(Exception):  # the scheduler is gone
                     client.cancel([sent])
@@ -209,32 +229,6 @@ def run(job: Job, say: "Callable[[str], None]", progress: "Callable[[float, str]
         raise
     except Exception as error:  # store or file system errors
         raise FileError(shown(out.url), one_line(error)) from None
-
-
-def _results(
-    client: "Client",
-    sent: "Future",
-    job: Job,
-    blocks: "list[Block]",
-    say: "Callable[[str], None]",
-    progress: "Callable[[float, str], None]",
-) -> Results:
-    """Return the manifest entries, once a pass finds every part valid: another client may replace parts."""
-    results = Results(job, blocks)
-    for number in range(_PASSES):
-        try:
-            for block, each in answer_once(client, sent, blocks, progress):
-                results[block.part] = each
-        except FastsvmError as stopped:
-            raise results.missing(stopped) from None
-        if any("error" in each for each in results.values()):
-            raise results.missing()
-        stored = sum(each.pop("stored", False) for each in results.values())
-        if stored and not number:
-            say(f"Kept: {stored} of {len(blocks)} parts.")
-        if stored == len(blocks):
-            return results
-    raise FileError(job.shown, "somebody else is writing its parts, or workers do not see each other's")
 
 
 def answer_once(

@@ -104,12 +104,10 @@ def _require_kernel(estimator: Any, name: str) -> None:
     kernel = estimator.kernel
     if callable(kernel):
         found = "a kernel that is a Python function"
-    elif kernel == "precomputed":
-        found = "a precomputed kernel"
     elif kernel in KERNELS:
         return
     else:
-        found = f"kernel {kernel!r}"
+        found = "a precomputed kernel" if kernel == "precomputed" else f"kernel {kernel!r}"
     raise ModelFormatError(name, f"{found} found, expected one of {', '.join(KERNELS)}")
 
 
@@ -254,14 +252,13 @@ def _read_file(path: str) -> Fitted:
 def _read_libsvm(model: Any) -> Fitted:
     # The file has the whole model, with 17 digits.
     import tempfile
-    from pathlib import Path
 
     from libsvm.svmutil import svm_save_model
 
     from fastsvm_cli.text.read_rows import read_bytes
 
     with tempfile.TemporaryDirectory() as folder:
-        path = str(Path(folder) / "libsvm.model")
+        path = os.path.join(folder, "libsvm.model")
         svm_save_model(path, model)
         found = parse_libsvm(read_bytes(path), "svm_model")
     return _of_model(found, "svm_model")

@@ -481,9 +481,7 @@ def record(bench: Bench, case: Case) -> dict:
     out["distance"], out["distance_95"] = distance or (None, None)
     if found is not None:
         out["disagreement_upper_95"] = None if changed is None else interval_95(changed.different, changed.rows)[1]
-        out["largest_difference"], out["mean_difference"] = (
-            None if each != each else each for each in (found.largest, found.mean)
-        )
+        out["largest_difference"], out["mean_difference"] = found.largest, found.mean
         if bench.model.header.regression and distance is not None:
             out["rms_difference"] = found.rms
             out["largest_distance"] = found.largest / bench.answers.spread

@@ -322,13 +322,11 @@ def advise(report: dict, models: "Sequence[Model]", sampled: "Sequence[_native.C
     for facts, model, trial in zip(report["models"], models, trials):
         _grade(facts)
         if not sampled:
-            _advise(facts, facts, model, trial, None if trial is None else trial.measure(model.vectors), how)
+            _advise(facts, facts, model, trial, model.vectors, how)
     for at, pair in enumerate(report["pairs"]):
         file, position = divmod(at, len(models))
-        trial = trials[position]
         _grade(pair)
-        measured = None if trial is None else trial.measure(sampled[file])
-        _advise(pair, report["models"][position], models[position], trial, measured, how)
+        _advise(pair, report["models"][position], models[position], trials[position], sampled[file], how)
     if not models:
         for data in report["data"]:
             _advise_training(data, bool(how))
@@ -341,14 +339,9 @@ def _grade(facts: dict) -> None:
         facts["grade"] = grade(facts["ratio"])
 
 
-def _advise(
-    facts: dict,
-    of_model: dict,
-    model: "Model",
-    trial: "Trial | None",
-    measured: "Comparison | None",
-    how: "Sequence[str]",
-) -> None:
+def _advise(facts: dict, of_model: dict, model: Model, trial: "Trial | None", tried: Any, how: "Sequence[str]") -> None:
+    # tried: the rows of a trial.
+    measured = None if trial is None else trial.measure(tried)
     if trial is not None and measured is not None and isfinite(measured.share):
         facts["rows_tried"] = measured.rows
         facts["spread_tried" if model.header.regression else "share_tried"] = measured.share
@@ -394,12 +387,8 @@ def _choice(facts: dict, trial: Trial, measured: "Comparison | None") -> str:
     if measured is None:
         choice = "approx" if facts.get("grade") == "below" else "bench"
     else:
-        fits = (
-            measured.upper <= DEFAULT_BUDGET
-            if on_rows
-            else measured.share <= DEFAULT_BUDGET and facts.get("grade") == "below"
-        )
-        choice = "approx" if fits else "bench"
+        share = measured.upper if on_rows else measured.share
+        choice = "approx" if share <= DEFAULT_BUDGET and (on_rows or facts.get("grade") == "below") else "bench"
     return "bench" if choice == "approx" and trial.slow else choice
 
 
