@@ -117,8 +117,10 @@ class FileRows:
 class Entrant:
     """A model under comparison; without an attempt, the exact one."""
 
-    def __init__(self, name: str, model: "Model | None" = None, attempt: "Attempt | None" = None, exact: bool = False):
-        self.name, self.model, self.attempt, self.exact = name, model, attempt, exact
+    def __init__(self, rows: Rows, model: "Model | None" = None, attempt: "Attempt | None" = None):
+        self._rows, self.model, self.attempt = rows, model, attempt
+        self.exact = attempt is not None and attempt.exact
+        self.name = "exact model" if attempt is None else attempt.name + ", --exact" * self.exact
         self.compile_seconds: float | None = None
         self.size: int | None = None
         self.changed: Changed | None = None  # None for regression, and where a sample decided
@@ -133,7 +135,6 @@ class Entrant:
         self.timings = Timings()  # seconds a row
         self.count = 0
         self.rough = inf  # seconds a row
-        self._rows: Rows | None = None
         self._some: Rows | None = None
 
     @property
@@ -144,7 +145,6 @@ class Entrant:
     def prepare(self, count: int) -> None:
         """Take `count` evenly spread rows."""
         rows = self._rows
-        assert rows is not None
         if self._some is None or self._some.count != count:
             spread = [at * rows.count // count for at in range(count)]
             self._some = rows if count == rows.count else rows.sample(spread)
@@ -185,7 +185,7 @@ class Choice:
         self._on_progress = on_progress
         self._begin, self.limit = process_time(), time_limit
         self.reading = rows.reading  # seconds a row
-        self.exact = Entrant("exact model", source.model)
+        self.exact = Entrant(rows, source.model)
         self.entrants: list[Entrant] = []
         self.waiting: list[Attempt] = []
         self.interrupted: KeyboardInterrupt | None = None
@@ -208,7 +208,6 @@ class Choice:
     def run(self) -> "Choice":
         """Search, and return this."""
         rows, exact = self._rows, self.exact
-        exact._rows = rows
         exact.rough = warm_up(exact, rows.count)
         self.longest = _TIMES_OF_JOB * _JOB_ROWS * (exact.rough + rows.reading)
         self.limit = min(self.limit, self.longest)
@@ -262,9 +261,7 @@ class Choice:
 
     def _try(self, attempt: Attempt, left: float) -> "bool | None":
         # The search learns whether the model is within the budget; None: there is no model.
-        entrant = Entrant(attempt.name, attempt=attempt, exact=attempt.exact)
-        if attempt.exact:
-            entrant.name += ", --exact"
+        entrant = Entrant(self._rows, attempt=attempt)
         if attempt.skipped is not None:
             entrant.why, entrant.failed = attempt.skipped, True
             self.entrants.append(entrant)
@@ -300,7 +297,7 @@ class Choice:
     def _compare(self, entrant: Entrant) -> None:
         model, rows = entrant.model, self._rows
         assert model is not None
-        entrant._rows, entrant.facts = rows, facts_of(model)
+        entrant.facts = facts_of(model)
         calibrated = entrant.attempt.calibrated if entrant.attempt is not None else 0.0
         try:
             if rows.count > _SAMPLE and not self._source.model.header.regression and not entrant.exact:

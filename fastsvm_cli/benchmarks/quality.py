@@ -76,11 +76,9 @@ class Agreement:
             )
         low, high = (100 * each for each in self.interval)
         worst = self.changed.worst
-        of_class = (
-            f"; most in class {worst.label}: {worst.different} of {worst.rows}"
-            if worst is not None and len(self.changed.classes) > 1
-            else ""
-        )
+        of_class = ""
+        if worst is not None and len(self.changed.classes) > 1:
+            of_class = f"; most in class {worst.label}: {worst.different} of {worst.rows}"
         return (
             f"<Agreement: {self.different} of {self.rows} labels differ, {100 * self.share:.3g} %"
             f" (95 %: {low:.2g} to {high:.2g} %){of_class}{known}>"

@@ -48,11 +48,9 @@ class CompileRun(Run):
         if seen.share <= DOUBTFUL:
             return
         share = f"{100 * seen.share:.3g} %"
-        what = (
-            f"values are off by {share} of their spread"
-            if seen.regression
-            else f"{share} of these labels are not the exact model's"
-        )
+        what = f"{share} of these labels are not the exact model's"
+        if seen.regression:
+            what = f"values are off by {share} of their spread"
         cascade = "" if seen.regression else ", fastsvm cascade --data ROWS"
         self.warn(
             f"{what}; try {ways_out}{cascade}, or the exact model as it is (fastsvm bench --try measures them all)."

@@ -272,11 +272,8 @@ def _attempts(
 def _longest_row(path: str) -> int:
     from fastsvm_cli.text.read_rows import read_chunks
 
-    longest = 1
-    for chunk in read_chunks(path):
-        starts = chunk.indptr
-        longest = max(longest, max((starts[row + 1] - starts[row] for row in range(chunk.rows)), default=0))
-    return longest
+    rows = (row for chunk in read_chunks(path) for row in zip(chunk.indptr, chunk.indptr[1:]))
+    return max((end - start for start, end in rows), default=0) or 1
 
 
 def _test(

@@ -131,11 +131,9 @@ def _about_data(error: DataFormatError, command: str, given: dict) -> "str | Non
     if is_model(error.path, dense):
         others = given.get("model_files", ()) if error.path == given.get("test_file") else ()
         rows = next((path for path in others if _is_data(path)), None)
-        return (
-            "this is a model file, expected rows of data"
-            if rows is None
-            else f"the test file comes first: {_typed_with(error.path, rows)}"
-        )
+        if rows is None:
+            return "this is a model file, expected rows of data"
+        return f"the test file comes first: {_typed_with(error.path, rows)}"
     if _is_range(error.path):
         return _THIS_IS_A_RANGE
     lines = _quoted(error.why) if lines is None else lines[comments:]

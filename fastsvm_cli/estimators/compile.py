@@ -218,23 +218,8 @@ def compile(
         _require_no_options(method, given)
         check_names(X, found.feature_names_in, found.name, found.sklearn is not None)
         rule = Budget(DEFAULT_BUDGET if budget is None else _share(budget), settings.pop("each_class"))
-        if found.prepare is not None:
-            X, found = found.prepare(X), found._replace(prepare=None)
-        own = found._replace(classes=None)  # the chooser counts by the labels of the model's header
-
-        def tried(model: Model, exact: bool) -> FastSVM:
-            out = _predictor(own, source, model, options={}, exact=exact)
-            out._names_checked = True
-            return out
-
-        rows = ArrayRows(X, tried, lambda some: labelled_chunks(some, found, "auto"))
         with _progress(on_progress) as progress:
-            picked, attempts = choose(source, rows, rule, progress, **settings)
-        assert picked.model is not None
-        recipe = attempts.recipe(picked)
-        out: Any = _predictor(found, source, picked.model, recipe, exact=picked.exact, n_threads=n_threads)
-        out.attempts_ = attempts
-        return out
+            return _fastest(found, source, X, rule, settings, progress, n_threads)
     if budget is not None:
         given["budget"] = budget
     if X is not None and given.get("data") is None:
@@ -281,11 +266,9 @@ def warn_of_labels(method: str, model: Model, source: ExactModel, allowed: float
     if seen is None or seen.share <= max(DOUBTFUL, allowed):
         return
     share = f"{100 * seen.share:.3g} %"
-    what = (
-        f"the values of {seen.rows} support vectors by {share} of their spread"
-        if seen.regression
-        else f"{share} of the labels of {seen.rows} support vectors"
-    )
+    what = f"{share} of the labels of {seen.rows} support vectors"
+    if seen.regression:
+        what = f"the values of {seen.rows} support vectors by {share} of their spread"
     ways_out = find(method)[0].better + ("" if seen.regression else ', method="cascade" with data=')
     warn(f'method="{method}" changes {what}; try {ways_out}, or method="exact", which changes none')
 
@@ -487,30 +470,36 @@ def _cells(row: "dict[str, Any]") -> "tuple[str, ...]":
     return (row["name"], speed, *shares, seconds, row["why"] or "")
 
 
-def choose(
-    source: SourceModel,
-    rows: ArrayRows,
-    budget: Budget,
-    on_progress: "Callable[..., None]",
-    *,
-    max_size: float,
-    time_limit: float,
-) -> "tuple[Entrant, Attempts]":
-    """Try all methods on rows; return the model to take, and the attempts. Warns of what the model's method warns of.
-
-    budget: of changed labels. max_size: of a model, in MB. time_limit: in seconds of processor time.
-    """
+def _fastest(
+    found: Fitted, source: SourceModel, X: Any, budget: Budget, settings: dict, progress: Any, n_threads: "int | None"
+) -> FastSVM:
+    """Try all methods on rows, and return the fastest model. Warns of what its method warns of."""
     from fastsvm_cli.benchmarks.chooser import Choice
 
+    if found.prepare is not None:
+        X, found = found.prepare(X), found._replace(prepare=None)
+    own = found._replace(classes=None)  # the chooser counts by the labels of the model's header
+
+    def tried(model: Model, exact: bool) -> FastSVM:
+        out = _predictor(own, source, model, options={}, exact=exact)
+        out._names_checked = True
+        return out
+
+    rows = ArrayRows(X, tried, lambda some: labelled_chunks(some, found, "auto"))
     with in_python(), _one_blas_thread():
-        limits: dict[str, Any] = {"time_limit": time_limit, "max_bytes": max_size * 1e6}
-        choice = Choice(source, rows, budget, **limits, on_progress=on_progress).run()
+        limits: dict[str, Any] = {"time_limit": settings["time_limit"], "max_bytes": settings["max_size"] * 1e6}
+        choice = Choice(source, rows, budget, **limits, on_progress=progress).run()
         attempts = Attempts(choice)
     if choice.interrupted is not None:
         raise choice.interrupted
-    if choice.picked.warning is not None:
-        warn(f'method="auto": {choice.picked.warning}')
-    return choice.picked, attempts
+    picked = choice.picked
+    if picked.warning is not None:
+        warn(f'method="auto": {picked.warning}')
+    assert picked.model is not None
+    recipe = attempts.recipe(picked)
+    out: Any = _predictor(found, source, picked.model, recipe, exact=picked.exact, n_threads=n_threads)
+    out.attempts_ = attempts
+    return out
 
 
 @contextmanager

@@ -313,12 +313,8 @@ class Persistent(FittedEstimator):
             "sklearn": self.calibrator is not None or several or not (header.classification and header.has_probability),
         }
         default = {"break_ties": False, "decision_function_shape": "ovr"}
-        found = {name: default.get(name) for name in names}
-        found = {
-            name: value
-            for name, value in found.items()
-            if not _same(getattr(self, name), value) and not idle.get(name, False)
-        }
+        changed = (name for name in names if not _same(getattr(self, name), default.get(name)))
+        found = {name: default.get(name) for name in changed if not idle.get(name, False)}
         if found:
             drop = ", ".join(f"{name}={value!r}" for name, value in found.items())
             raise ModelFormatError(
