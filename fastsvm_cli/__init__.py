@@ -19,24 +19,6 @@ compile; fastsvm_cli.dask takes Dask's collections. Unusable files and models ra
 """
 
 __version__ = "0.1.0"
-__all__ = [
-    "Chunk",
-    "Decisions",
-    "FastSVM",
-    "FastsvmError",
-    "FastsvmWarning",
-    "Wanted",
-    "compile",
-    "load",
-    "load_model",
-    "loads",
-    "patch",
-    "patched",
-    "predict_file",
-    "read_chunks",
-    "to_libsvm",
-    "unpatch",
-]
 
 _HOMES = {
     "Chunk": "fastsvm_cli._native",
@@ -56,6 +38,7 @@ _HOMES = {
     "to_libsvm": "fastsvm_cli.estimators.fitted_svm",
     "unpatch": "fastsvm_cli.estimators.patching",
 }
+__all__ = list(_HOMES)
 
 
 def __getattr__(name: str):

@@ -103,28 +103,29 @@ def main(failure: "Exception | None" = None) -> None:
     except (click.Abort, KeyboardInterrupt):
         code = 130
     except FastsvmError as error:
-        print(f"Error: {error}", file=sys.stderr)
-        code = 1
+        code = _failed(error)
     except BrokenPipeError:
         code = 0
     except OSError as error:  # standard output's: other files raise FileError
-        print(f"Error: {FileError(error.filename or 'standard output', error)}", file=sys.stderr)
-        code = 1
+        code = _failed(FileError(error.filename or "standard output", error))
     except MemoryError:
-        print("Error: out of memory", file=sys.stderr)
-        code = 1
+        code = _failed("out of memory")
     except ModuleNotFoundError as error:
         name = (error.name or "").partition(".")[0]
         if name not in _REQUIRED:
             raise
-        print(f"Error: {name}: it is not installed, and this command needs it: pip install {name}", file=sys.stderr)
-        code = 1
+        code = _failed(f"{name}: it is not installed, and this command needs it: pip install {name}")
     except ImportError as error:
         if not str(error).startswith("FASTSVM_INSTRUCTIONS: "):  # raised by the core, which reads that variable
             raise
-        print(f"Error: {error}", file=sys.stderr)
+        _failed(error)
         code = 2
     sys.exit(_flush(code))
+
+
+def _failed(why: object) -> int:
+    print(f"Error: {why}", file=sys.stderr)
+    return 1
 
 
 def _completion(wish: str) -> str:
@@ -148,7 +149,6 @@ def _flush(code: int) -> int:
         sys.stdout.flush()
     except OSError as error:
         if not isinstance(error, BrokenPipeError) and code == 0:
-            print(f"Error: {FileError('standard output', error)}", file=sys.stderr)
-            code = 1
+            code = _failed(FileError("standard output", error))
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or the interpreter reports an error
     return code

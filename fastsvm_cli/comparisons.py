@@ -23,6 +23,7 @@ u(k(t), n) at the taken t is no bound with this confidence, as the same counts h
 hold for rows of another kind, or for a single row.
 """
 
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from math import inf, isfinite, sqrt
@@ -174,11 +175,6 @@ def interval_95(different: int, rows: int) -> "tuple[float, float]":
     return low, (middle + half) / (1 + z * z / n) if different < rows else 1.0
 
 
-def upper_95(different: int, rows: int) -> float:
-    """Return the upper end of interval_95."""
-    return interval_95(different, rows)[1]
-
-
 def rms_interval_95(squares: float, fourths: float, count: int) -> "tuple[float, float]":
     """Return a root mean square's 95 % interval, from the mean square's normal one.
 
@@ -206,11 +202,7 @@ def rows_needed(budget: float, confidence: float, differing: int = 0) -> int:
 
 def most_differing(rows: int, budget: float, confidence: float) -> int:
     """Return how many of `rows` rows may differ, to show the budget; -1 for none."""
-    low, high = -1, rows
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if upper_bound(middle, rows, confidence) > budget else (middle, high)
-    return low
+    return bisect_right(range(rows), budget, key=lambda differing: upper_bound(differing, rows, confidence)) - 1
 
 
 def last_within(

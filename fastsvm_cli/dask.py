@@ -15,10 +15,11 @@ import sys
 import threading
 from collections.abc import Iterable
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from weakref import WeakKeyDictionary, WeakValueDictionary
 
 import numpy as np
+from scipy.sparse import csr_matrix
 
 from fastsvm_cli import _native
 from fastsvm_cli.errors import FastsvmError, MissingPackageError
@@ -32,9 +33,6 @@ try:
     import dask
 except ImportError:
     raise MissingPackageError("dask", "it is not installed: pip install 'fastsvm[dask]'") from None
-
-if TYPE_CHECKING:
-    from scipy.sparse import csr_matrix
 
 __all__ = ["decision_function", "predict", "predict_proba"]
 
@@ -206,11 +204,9 @@ def _answer(rows: Any, model: SentModel, method: str, where: str = "") -> np.nda
         raise ValueError(f"{where}{error}") from None
 
 
-def _zeros(columns: int, dtype: "np.dtype | type" = np.float64) -> "np.ndarray | csr_matrix":
+def _zeros(columns: int, dtype: "np.dtype | type" = np.float64) -> np.ndarray | csr_matrix:
     if columns <= _MOST_ZEROS:
         return np.zeros((1, columns), dtype=dtype)
-    from scipy.sparse import csr_matrix
-
     return csr_matrix((1, columns))
 
 

@@ -1,8 +1,8 @@
 """Prediction of rows, in order (native/engine/run.h), and scores in svm-predict's numbers and words."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from math import isfinite
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fastsvm_cli import _native
 from fastsvm_cli._native import Answer as Answer
@@ -10,9 +10,7 @@ from fastsvm_cli._native import Header
 from fastsvm_cli._native import RunCounts as RunCounts
 from fastsvm_cli.models import Model
 from fastsvm_cli.text.byte_source import Content
-
-if TYPE_CHECKING:
-    from fastsvm_cli.text.output import Output
+from fastsvm_cli.text.output import Output
 
 
 class Fallback(_native.Fallback):
@@ -54,13 +52,6 @@ def answer_file(
     write_beside = [None if each is None else each.write for each in (open_rows, outside_rows)]
     with Content(path, prediction.position.offset, on_read) as content:
         prediction.answer(content, write, *write_beside, on_chunk, head)
-
-
-def predict(
-    predictor: Predictor, chunks: "Iterable[_native.Chunk]", write: Callable[[bytes], None], *, path: str
-) -> RunCounts:
-    """Write the line of every row in memory, in order. Raises DataFormatError for a row that cannot be evaluated."""
-    return predictor.write(chunks, write, path)
 
 
 def summary_values(header: Header, score: "_native.Score") -> dict:

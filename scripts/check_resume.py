@@ -72,7 +72,7 @@ def main():
     fastsvm = [shutil.which("fastsvm") or sys.exit("fastsvm is not on the PATH")]
     if given.every is not None:
         often = f"resume.SECONDS, resume.SHARE = {given.every}, float('inf')"
-        code = f"from fastsvm_cli import start\nfrom fastsvm_cli.commands import resume\n{often}\nstart.run()"
+        code = f"from fastsvm_cli.__main__ import run\nfrom fastsvm_cli.commands import resume\n{often}\nrun()"
         with open(fastsvm[0]) as script:
             interpreter = script.readline().removeprefix("#!").strip()
         fastsvm = [interpreter, "-I", "-c", code]

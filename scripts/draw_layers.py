@@ -16,7 +16,7 @@ from fastsvm_cli import figures
 
 #: Layers from the top: name, its modules. A layer imports only those below it.
 LAYERS = (
-    ("process", "start.py  cli.py"),
+    ("process", "__main__.py  cli.py"),
     ("interfaces", "commands/  estimators/  dask.py  sklearn.py"),
     ("methods and measurement", "methods/  benchmarks/  figures.py  export/"),
     ("shared by commands", "console/  comparisons.py  cluster/"),

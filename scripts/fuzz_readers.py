@@ -118,7 +118,7 @@ def predict_with(model, rng, exact):
     """exact: models by fingerprint."""
     from fastsvm_cli import _native
     from fastsvm_cli.errors import FastsvmError
-    from fastsvm_cli.prediction import Fallback, Predictor, predict
+    from fastsvm_cli.prediction import Fallback, Predictor
 
     precomputed = model.header.kernel_type == "precomputed" and not model.ordered
     chunk, failure, _, _ = _native.parse(SERIALS if precomputed else ROWS)
@@ -139,7 +139,7 @@ def predict_with(model, rng, exact):
         options["exact"] = Fallback(lambda: exact[model.fingerprint], rng.choice((0.0, 0.1)))
     chunks = [chunk] if rng.random() < 0.5 else [chunk.select([row]) for row in range(chunk.rows)]
     try:
-        predict(Predictor(model, **options), chunks, lambda lines: None, path="rows")
+        Predictor(model, **options).write(chunks, lambda lines: None, "rows")
     except FastsvmError as refused:
         if "serials" not in str(refused):
             raise

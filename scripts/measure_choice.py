@@ -79,8 +79,8 @@ def cascades(source, calibration, budget):
 
 def judged(rows, reference, name, model):
     """Return an entrant with its share of changed labels, and a first time."""
-    out = Entrant(name, model)
-    out._rows = rows
+    out = Entrant(rows, model)
+    out.name = name
     out.rough = warm_up(out, rows.count)
     out.changed = Changed(reference, rows.answers(model, False) != reference)
     out.share = out.changed.share

@@ -18,6 +18,7 @@ import griffe
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
+import fastsvm_cli
 from fastsvm_cli.cli import COMMANDS, fastsvm
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -45,7 +46,7 @@ def _commands():
 def _python():
     package = griffe.load("fastsvm_cli", search_paths=[ROOT])
     for module in (package, package["sklearn"], package["dask"]):
-        for name in sorted(map(str, module.exports)):
+        for name in sorted(fastsvm_cli.__all__ if module is package else map(str, module.exports)):
             yield from _of_a_name(f"python {module.path}.{name}", module[name])
 
 

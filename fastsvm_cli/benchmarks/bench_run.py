@@ -4,21 +4,17 @@ import os
 from collections import Counter
 from collections.abc import Callable
 from math import isfinite
-from typing import TYPE_CHECKING
 
 from fastsvm_cli import _native
-from fastsvm_cli._native import fingerprint
 from fastsvm_cli.benchmarks.environment import LibsvmScoring, run_process
 from fastsvm_cli.benchmarks.quality import Answers, Quality, quality, relative_rms
 from fastsvm_cli.benchmarks.timing import Timed, Timings, interleave, speed_up
 from fastsvm_cli.comparisons import Budget, Changed, interval_95
 from fastsvm_cli.errors import FastsvmError, FileError, ModelFormatError
 from fastsvm_cli.models import Model, parse_libsvm, parse_model
-from fastsvm_cli.prediction import Fallback, Predictor, predict
+from fastsvm_cli.prediction import Fallback, Predictor
 from fastsvm_cli.text.read_rows import read_bytes, read_chunks, smaller_chunks
-
-if TYPE_CHECKING:
-    from fastsvm_cli.text.scaling import Scaling
+from fastsvm_cli.text.scaling import Scaling
 
 #: Clocks, and their names in tables.
 END_TO_END, SCORING = "end to end", "scoring"
@@ -40,8 +36,7 @@ class Case:
         self.name, self.role, self.path = name, role, path
         self.size = os.path.getsize(path) if path and os.path.exists(path) else None
         self.facts: dict[str, str | int | None] = dict.fromkeys(("kind", "degree", "centers"))
-        self.end_to_end: Timed | None = None
-        self.scoring: Timed | None = None
+        self.timed: dict[str, Timed] = {}  # by clock: the process (END_TO_END), the function (SCORING)
         self.quality: Quality | None = None
         self.changed: Changed | None = None  # lines of its output that differ from the reference's
         self.failed: str | None = None  # the reason
@@ -54,7 +49,7 @@ class Case:
 
     def timings(self, clock: str) -> "Timings | None":
         """Return the runs by a clock, or None."""
-        timed = self.end_to_end if clock == END_TO_END else self.scoring
+        timed = self.timed.get(clock)
         return timed.timings if timed is not None and len(timed.timings) else None
 
 
@@ -77,6 +72,7 @@ class Bench:
         scaling: "Scaling | None" = None,
     ):
         self.test_file, self.exact_file, self.folder, self.threads = test_file, exact_file, folder, threads
+        self._thread_words = ["--threads", str(threads)] if threads else []
         self._fastsvm, self._svm_predict = fastsvm, svm_predict
         chunks = list(read_chunks(test_file, scaling=scaling))
         self.scaling, self._rows_file = scaling, test_file
@@ -92,7 +88,7 @@ class Bench:
         self.model = parse_libsvm(text, exact_file, expected)
         if self.model.fingerprint is not None:
             raise ModelFormatError(exact_file, f"a compiled model found, expected {expected}")
-        self._fingerprint = fingerprint(text)
+        self._fingerprint = _native.fingerprint(text)
         self.answers = Answers(self.model, chunks)
         self.chunks = self.answers.chunks
         self._raw_chunks: list[_native.Chunk] | None = None
@@ -113,7 +109,7 @@ class Bench:
             self.cases.append(self._libsvm_in_process())
         if program:
             self._add_process("svm-predict, empty file", "start-up", program, self._empty)
-        words = [*self._fastsvm, "predict", *self.thread_words(), "-q"]
+        words = [*self._fastsvm, "predict", *self._thread_words, "-q"]
         self._add_process("fastsvm, empty file", "start-up", words, self._empty)
 
     def _add_process(self, name: str, role: str, words: "list[str]", rows: str) -> None:
@@ -127,7 +123,7 @@ class Bench:
             trial = Timed("", scoring)
             interleave([trial], 3, 1.0)
             scoring.take(max(_LIBSVM_ROWS, int(_LIBSVM_SECONDS / max(trial.timings.median, 1e-7))))
-            case.scoring = Timed(case.name, scoring)
+            case.timed[SCORING] = Timed(case.name, scoring)
             case.note = f"{scoring.rows} rows" if scoring.rows < self.rows else None
         except Exception as error:  # the row reports it
             case.failed = str(error)
@@ -190,10 +186,10 @@ class Bench:
         chunks, case.rows_file = self._rows_for(model)
 
         def score() -> int:
-            return predict(Predictor(model, exact=exact), chunks, lambda lines: None, path=self.test_file).rows
+            return Predictor(model, exact=exact).write(chunks, lambda lines: None, self.test_file).rows
 
-        case.scoring = Timed(case.name, score)
-        case.words = [*self.thread_words(), "-q", *(["--exact", self.exact_file] if case.with_exact else [])]
+        case.timed[SCORING] = Timed(case.name, score)
+        case.words = [*self._thread_words, "-q", *(["--exact", self.exact_file] if case.with_exact else [])]
         self._process(case, [*self._fastsvm, "predict", *case.words], case.rows_file)
 
     def add_program(self, of: Case, program: str) -> Case:
@@ -221,10 +217,6 @@ class Bench:
         out.changed = self.answers.changed([False] * found.rows)
         return out
 
-    def thread_words(self) -> "list[str]":
-        """Return the words of ``--threads`` for a child process."""
-        return ["--threads", str(self.threads)] if self.threads else []
-
     def _process(self, case: Case, words: "list[str]", rows: str) -> Case:
         assert case.path is not None
         self._outputs += 1
@@ -232,66 +224,31 @@ class Bench:
         command = [*words, rows, case.path, case.output]
 
         def run() -> float:
-            self._run(command)
+            environment = {**os.environ, **({"OMP_NUM_THREADS": str(self.threads)} if self.threads else {})}
+            code, printed = run_process(command, environment=environment, on_wait=self.on_wait)
+            if code:  # the last line of standard error says why
+                lines = printed.strip().splitlines()
+                raise RuntimeError(lines[-1].removeprefix("Error: ") if lines else f"exit code {code}")
             return 1.0
 
-        case.end_to_end = Timed(case.name, run)
+        case.timed[END_TO_END] = Timed(case.name, run)
         return case
 
-    def _run(self, command: "list[str]") -> None:
-        # The last line of standard error says why a command failed.
-        environment = {**os.environ, **({"OMP_NUM_THREADS": str(self.threads)} if self.threads else {})}
-        code, printed = run_process(command, environment=environment, on_wait=self.on_wait)
-        if code:
-            lines = printed.strip().splitlines()
-            raise RuntimeError(lines[-1].removeprefix("Error: ") if lines else f"exit code {code}")
-
     # ---- measuring
-
-    def timed(self, cases: "list[Case]", clock: str) -> "list[Timed]":
-        """Return the processes (END_TO_END) or functions (SCORING) that a clock times."""
-        return [
-            each
-            for case in cases
-            for each in [case.end_to_end if clock == END_TO_END else case.scoring]
-            if each is not None
-        ]
-
-    def measure(
-        self,
-        cases: "list[Case]",
-        clock: str,
-        runs: int,
-        most_seconds: float,
-        on_begin: "Callable[[Timed, int], None]",
-    ) -> None:
-        """Time the cases in turn by a clock; other arguments: as in timing.interleave."""
-        interleave(self.timed(cases, clock), runs, most_seconds, on_begin)
-        if clock == END_TO_END:
-            self.compare_outputs()
-        self.take_failures()
 
     def take_failures(self) -> None:
         """Mark the cases of which a timed run failed."""
         for case in self.cases:
-            for timed in (case.end_to_end, case.scoring):
-                if timed is not None and timed.failed is not None and case.failed is None:
-                    case.failed = timed.failed
+            for clock in CLOCKS:
+                if clock in case.timed and case.failed is None:
+                    case.failed = case.timed[clock].failed
 
     def compare_outputs(self) -> None:
         """Set Case.changed, against svm-predict's labels, else the exact model's."""
         if self.model.header.regression:
             return
-        reference = next(
-            (
-                lines
-                for case in self.cases
-                if case.role in ("reference", "exact")
-                for lines in [self._lines(case)]
-                if lines is not None
-            ),
-            None,
-        )
+        known = (self._lines(case) for case in self.cases if case.role in ("reference", "exact"))
+        reference = next((lines for lines in known if lines is not None), None)
         for case in self.cases:
             lines = self._lines(case) if case.role != "start-up" else None
             if lines is not None and reference is not None and len(lines) == len(reference) == self.rows:
@@ -341,7 +298,7 @@ class Bench:
             changed = self.changed(case)
             return None if changed is None else (changed.share, interval_95(changed.different, changed.rows))
         if case.role == "reference":  # libsvm predicts only some rows
-            return (0.0, (0.0, 0.0)) if case.end_to_end is not None else None
+            return (0.0, (0.0, 0.0)) if END_TO_END in case.timed else None
         found = case.quality
         if found is None or not isfinite(found.squares):
             return None

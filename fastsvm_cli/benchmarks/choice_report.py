@@ -2,23 +2,20 @@
 
 import shlex
 from math import inf, isfinite
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rich.table import Table
 from rich.text import Text
 
 from fastsvm_cli.benchmarks.bench_run import END_TO_END, SCORING
 from fastsvm_cli.benchmarks.chooser import Choice, Entrant
-from fastsvm_cli.benchmarks.conclusion import label_text, scale_command, undominated
+from fastsvm_cli.benchmarks.conclusion import class_record, label_text, scale_command, undominated
 from fastsvm_cli.benchmarks.environment import short
-from fastsvm_cli.benchmarks.report import class_record
 from fastsvm_cli.benchmarks.timing import MEASURABLE, Timings
 from fastsvm_cli.comparisons import CONFIDENCE, interval_95
 from fastsvm_cli.console.terminal import printable
 from fastsvm_cli.text.numbers import digits, finite, percent
-
-if TYPE_CHECKING:
-    from fastsvm_cli.text.scaling import Scaling
+from fastsvm_cli.text.scaling import Scaling
 
 #: Rows of the table without --all.
 _MOST_ROWS = 10
@@ -183,35 +180,28 @@ def foot(choice: Choice, test_file: str, machine: "dict[str, Any]") -> str:
     """Return the sentence below the table."""
     return (
         f"{printable(test_file)}: {choice.rows:,} rows. Speed: rows a second of one thread, by processor time, reading"
-        f" included ({1e6 * choice.reading:.2g} us a row; the exact model: {1e6 * choice.exact_seconds:.2g} us)."
+        f" included ({1e6 * choice.reading:.2g} us a row; the exact model: {1e6 * choice.exact.seconds:.2g} us)."
         f" {short(machine)}; fastsvm {machine['fastsvm']}."
     )
 
 
-def document(
-    choice: Choice,
-    machine: "dict[str, Any]",
-    test_file: str,
-    exact_file: str,
-    total_sv: int,
-    written: "list[str]",
-) -> "dict[str, Any]":
+def document(choice: Choice, machine: dict, test_file: str, exact_file: str, written: "list[str]") -> "dict[str, Any]":
     """Return a choice as plain values, for JSON and figures. written: the commands."""
     cases = [_record(choice, each, test_file) for each in (choice.exact, *choice.entrants)]
-    picked = "exact model" if choice.picked is choice.exact else choice.picked.name
+    assert choice.exact.model is not None
     found = {
         "fastsvm": machine["fastsvm"],
         "machine": machine,
         "test_file": test_file,
         "rows": choice.rows,
         "exact_model": exact_file,
-        "total_sv": total_sv,
+        "total_sv": choice.exact.model.header.total_sv,
         "regression": choice.exact.changed is None,
         "budget": choice.budget.share,
         "each_class": choice.budget.each_class,
         "confidence": CONFIDENCE,
         "references": dict.fromkeys((END_TO_END, SCORING), "exact model"),
-        "picked": picked,
+        "picked": choice.picked.name,
         "conclusion": reason(choice),
         "not_tried": [each.name for each in choice.waiting],
         "processor_seconds": choice.seconds,

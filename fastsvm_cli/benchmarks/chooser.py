@@ -9,25 +9,24 @@ from collections.abc import Callable, Iterator
 from copy import copy
 from math import inf
 from time import process_time
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 import numpy as np
 
 from fastsvm_cli import _native
 from fastsvm_cli.benchmarks.bench_run import facts_of
+from fastsvm_cli.benchmarks.quality import Agreement
 from fastsvm_cli.benchmarks.timing import FASTER, Timings, factor, race, warm_up
-from fastsvm_cli.comparisons import Budget, Changed, answers, bound, changed_labels, share_of_spread
+from fastsvm_cli.comparisons import Budget, Changed, answers, bound, changed_labels
 from fastsvm_cli.errors import FastsvmError, FileError
 from fastsvm_cli.methods import methods, refused_by_all
 from fastsvm_cli.methods.approx.grade import gamma_ratio
 from fastsvm_cli.methods.method import Attempt, Search, Setting, SourceModel, compile_source
 from fastsvm_cli.methods.parallel import threads_here
 from fastsvm_cli.models import LABELS, ExactModel, Model, Precision
-from fastsvm_cli.prediction import Fallback, Predictor, predict
+from fastsvm_cli.prediction import Fallback, Predictor
 from fastsvm_cli.text.read_rows import read_chunks, smaller_chunks
-
-if TYPE_CHECKING:
-    from fastsvm_cli.text.scaling import Scaling
+from fastsvm_cli.text.scaling import Scaling
 
 # A search takes at most so many times the exact model's time for a million rows.
 _JOB_ROWS, _TIMES_OF_JOB = 1_000_000, 10.0
@@ -103,7 +102,7 @@ class FileRows:
         """Predict all rows, up to their lines."""
         rows = smaller_chunks([self._rows], model.pairs)
         fallback = Fallback(lambda: self._source) if exact else None
-        predict(Predictor(model, exact=fallback), rows, lambda lines: None, path=self._path)
+        Predictor(model, exact=fallback).write(rows, lambda lines: None, self._path)
 
     def proven(self, model: Model) -> int:
         """Count the proven rows."""
@@ -118,8 +117,10 @@ class FileRows:
 class Entrant:
     """A model under comparison; without an attempt, the exact one."""
 
-    def __init__(self, name: str, model: "Model | None" = None, attempt: "Attempt | None" = None, exact: bool = False):
-        self.name, self.model, self.attempt, self.exact = name, model, attempt, exact
+    def __init__(self, rows: Rows, model: "Model | None" = None, attempt: "Attempt | None" = None):
+        self._rows, self.model, self.attempt = rows, model, attempt
+        self.exact = attempt is not None and attempt.exact
+        self.name = "exact model" if attempt is None else attempt.name + ", --exact" * self.exact
         self.compile_seconds: float | None = None
         self.size: int | None = None
         self.changed: Changed | None = None  # None for regression, and where a sample decided
@@ -134,13 +135,16 @@ class Entrant:
         self.timings = Timings()  # seconds a row
         self.count = 0
         self.rough = inf  # seconds a row
-        self._rows: Rows | None = None
         self._some: Rows | None = None
+
+    @property
+    def seconds(self) -> float:
+        """Seconds a row."""
+        return self.timings.median if len(self.timings) else self.rough
 
     def prepare(self, count: int) -> None:
         """Take `count` evenly spread rows."""
         rows = self._rows
-        assert rows is not None
         if self._some is None or self._some.count != count:
             spread = [at * rows.count // count for at in range(count)]
             self._some = rows if count == rows.count else rows.sample(spread)
@@ -181,7 +185,7 @@ class Choice:
         self._on_progress = on_progress
         self._begin, self.limit = process_time(), time_limit
         self.reading = rows.reading  # seconds a row
-        self.exact = Entrant("exact model", source.model)
+        self.exact = Entrant(rows, source.model)
         self.entrants: list[Entrant] = []
         self.waiting: list[Attempt] = []
         self.interrupted: KeyboardInterrupt | None = None
@@ -191,25 +195,19 @@ class Choice:
         """Processor seconds since the beginning."""
         return process_time() - self._begin
 
-    @property
-    def exact_seconds(self) -> float:
-        """Seconds a row of the exact model."""
-        return self.exact.timings.median if len(self.exact.timings) else self.exact.rough
-
     def gain(self, entrant: Entrant) -> "tuple[float, float] | None":
         """Return the exact model's time a row over the entrant's, with reading, and its error."""
         if entrant is self.exact:
             return 1.0, 0.0
         if len(entrant.timings):
             return factor(self.exact.timings, entrant.timings, self.reading)
-        return (
-            None if entrant.rough == inf else ((self.exact.rough + self.reading) / (entrant.rough + self.reading), inf)
-        )
+        if entrant.rough == inf:
+            return None
+        return (self.exact.rough + self.reading) / (entrant.rough + self.reading), inf
 
     def run(self) -> "Choice":
         """Search, and return this."""
         rows, exact = self._rows, self.exact
-        exact._rows = rows
         exact.rough = warm_up(exact, rows.count)
         self.longest = _TIMES_OF_JOB * _JOB_ROWS * (exact.rough + rows.reading)
         self.limit = min(self.limit, self.longest)
@@ -220,9 +218,6 @@ class Choice:
             exact._rows, exact._some = rows, None
         self.rows, self.reading = rows.count, rows.reading
         self._reference = rows.answers(self._source.model, False)
-        self._spread, self._size = 0.0, 0.0
-        if self._source.model.header.regression:
-            self._spread, self._size = float(np.std(self._reference)), abs(float(self._reference[0]))
         exact.share, exact.upper, exact.within = 0.0, 0.0, True
         exact.changed, exact.facts = self._changed(np.zeros(rows.count, bool), None), facts_of(self._source.model)
         try:
@@ -266,9 +261,7 @@ class Choice:
 
     def _try(self, attempt: Attempt, left: float) -> "bool | None":
         # The search learns whether the model is within the budget; None: there is no model.
-        entrant = Entrant(attempt.name, attempt=attempt, exact=attempt.exact)
-        if attempt.exact:
-            entrant.name += ", --exact"
+        entrant = Entrant(self._rows, attempt=attempt)
         if attempt.skipped is not None:
             entrant.why, entrant.failed = attempt.skipped, True
             self.entrants.append(entrant)
@@ -304,7 +297,7 @@ class Choice:
     def _compare(self, entrant: Entrant) -> None:
         model, rows = entrant.model, self._rows
         assert model is not None
-        entrant._rows, entrant.facts = rows, facts_of(model)
+        entrant.facts = facts_of(model)
         calibrated = entrant.attempt.calibrated if entrant.attempt is not None else 0.0
         try:
             if rows.count > _SAMPLE and not self._source.model.header.regression and not entrant.exact:
@@ -331,11 +324,8 @@ class Choice:
     def _judge(self, entrant: Entrant, answers: np.ndarray, calibrated: float) -> None:
         if self._source.model.header.regression:
             with np.errstate(all="ignore"):
-                apart = np.abs(answers - self._reference)
-                rms, largest = float(np.sqrt(np.mean(apart**2))), float(np.max(apart))
-            entrant.share, entrant.largest = (
-                share_of_spread(each, self._spread, self._size) for each in (rms, largest)
-            )
+                seen = Agreement(answers, self._reference, True, None)
+            entrant.share, entrant.largest = seen.share, seen.largest_share
             entrant.within = entrant.share <= self.budget.share
         else:
             entrant.changed = changed = self._changed(answers != self._reference, None)
@@ -369,7 +359,7 @@ class Choice:
         reading = self.reading
 
         def seconds(each: Entrant) -> float:
-            return reading + (each.timings.median if len(each.timings) else each.rough)
+            return reading + each.seconds
 
         faster = [each for each in inside if seconds(each) <= FASTER * seconds(self.exact)]
         best = min(map(seconds, faster), default=inf)

@@ -4,16 +4,14 @@ import shlex
 from collections.abc import Callable, Sequence
 from math import isnan, nan, sqrt
 from statistics import median
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from fastsvm_cli.benchmarks.bench_run import CLOCKS, END_TO_END, SCORING, Bench, Case
 from fastsvm_cli.benchmarks.timing import Timings
-from fastsvm_cli.comparisons import DEFAULT_BUDGET, Budget, ClassRows
+from fastsvm_cli.comparisons import DEFAULT_BUDGET, Budget, ClassRows, interval_95
 from fastsvm_cli.console.terminal import printable
 from fastsvm_cli.text.numbers import digits, percent
-
-if TYPE_CHECKING:
-    from fastsvm_cli.text.scaling import Scaling
+from fastsvm_cli.text.scaling import Scaling
 
 #: Medians closer than this share of their sum are equal, however small their spread.
 _LEAST_NOISE = 0.02
@@ -69,10 +67,9 @@ def within(bench: Bench, budget: Budget) -> "Case | None":
     finals = [(case.of, timings) for case, timings in _timed(bench, END_TO_END, ("program",)) if case.of is not None]
     return pick(
         [
-            Candidate(case, distance[0], (timings, case.timings(SCORING)), case.role == "exact")
-            for case, timings in finals or timed
-            for distance in [bench.distance(case)]
-            if distance is not None and bench.fits(case, budget)
+            Candidate(case, distance, (timings, case.timings(SCORING)), case.role == "exact")
+            for case, timings, distance in _distant(bench, finals or timed)
+            if bench.fits(case, budget)
         ]
     )
 
@@ -92,14 +89,8 @@ def finalists(bench: Bench, budgets: "Sequence[Budget]") -> "list[Case]":
 
 def pareto(bench: Bench, clock: str) -> "list[Case]":
     """Return the models that none beats in both time and distance from the exact one."""
-    return undominated(
-        [
-            (timings.median, distance[0], case)
-            for case, timings in _timed(bench, clock, ("exact", "compiled", "reference"))
-            for distance in [bench.distance(case)]
-            if distance is not None
-        ]
-    )
+    timed = _timed(bench, clock, ("exact", "compiled", "reference"))
+    return undominated([(timings.median, distance, case) for case, timings, distance in _distant(bench, timed)])
 
 
 def undominated(points: "Sequence[tuple[float, float, Any]]") -> list:
@@ -119,6 +110,12 @@ def unbeaten(bench: Bench) -> "list[Case]":
 def _timed(bench: Bench, clock: str, roles: "tuple[str, ...]") -> "list[tuple[Case, Timings]]":
     found = [(case, case.timings(clock)) for case in bench.cases if case.role in roles and case.failed is None]
     return [(case, timings) for case, timings in found if timings is not None]
+
+
+def _distant(bench: Bench, timed: "list[tuple[Case, Timings]]") -> "list[tuple[Case, Timings, float]]":
+    # Those whose distance from the exact model is known.
+    found = [(case, timings, bench.distance(case)) for case, timings in timed]
+    return [(case, timings, distance[0]) for case, timings, distance in found if distance is not None]
 
 
 def _median(timings: "Timings | None") -> float:
@@ -271,6 +268,17 @@ def _about_classes(bench: Bench, picked: "Case | None", budget: Budget) -> "list
 def class_words(each: ClassRows) -> str:
     """Say how many labels of a class differ."""
     return f"{each.different} of the {each.rows} labels of class {label_text(each)} ({100 * each.share:.3g} %)"
+
+
+def class_record(each: ClassRows) -> dict:
+    """Return the JSON object of a class's labels."""
+    return {
+        "label": each.label,
+        "rows": each.rows,
+        "labels_that_differ": each.different,
+        "disagreement": each.share if each.rows else None,
+        "disagreement_upper_95": interval_95(each.different, each.rows)[1],
+    }
 
 
 def label_text(each: ClassRows) -> str:

@@ -105,31 +105,24 @@ class LibsvmScoring:
         if self._model is None:
             raise ValueError("libsvm-official cannot read this model")
         self._rows: list = []
+        self.rows = 0  # selected
 
     def take(self, most: int) -> None:
         """Select at most this many evenly spread rows."""
         total = sum(chunk.rows for chunk in self._chunks)
         count = min(total, most)
         _, rows = libsvm_problem(select_rows(self._chunks, [at * total // count for at in range(count)]))
-        self._rows = [self._nodes(row, isKernel=True)[0] for row in rows]  # which keeps zeros
+        self._rows, self.rows = [self._nodes(row, isKernel=True)[0] for row in rows], count  # which keeps zeros
 
     def __call__(self) -> int:
         """Predict the selected rows, and return their number."""
         predict, model = self._library.svm_predict, self._model
         for nodes in self._rows:
             predict(model, nodes)
-        return len(self._rows)
-
-    @property
-    def rows(self) -> int:
-        """Number of selected rows."""
-        return len(self._rows)
+        return self.rows
 
 
 def _libsvm_version() -> "str | None":
-    from importlib.metadata import PackageNotFoundError, version
+    from importlib.metadata import distributions
 
-    try:
-        return version("libsvm-official")
-    except PackageNotFoundError:
-        return None
+    return next((each.version for each in distributions(name="libsvm-official")), None)

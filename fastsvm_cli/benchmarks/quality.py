@@ -1,11 +1,11 @@
-"""Answers of a model compared with the exact model's, for bench."""
+"""Answers of a model compared with the exact model's: of arrays, and for bench."""
 
 from math import isfinite, nan, sqrt
 
 import numpy as np
 
 from fastsvm_cli import _native
-from fastsvm_cli.comparisons import Changed, answers, changed_labels, rms_interval_95, share_of_spread
+from fastsvm_cli.comparisons import Changed, answers, changed_labels, interval_95, rms_interval_95, share_of_spread
 from fastsvm_cli.models import LABELS, ExactModel, Model, Precision
 from fastsvm_cli.text.read_rows import smaller_chunks
 
@@ -13,6 +13,76 @@ from fastsvm_cli.text.read_rows import smaller_chunks
 STORED_VALUES = 1 << 24
 # Regression values this close, over their spread, differ by rounding.
 _ROUNDING = 1e-9
+
+
+class Agreement:
+    """Comparison of a model's answers with those of a reference, by `FastSVM.agreement`.
+
+    Attributes
+    ----------
+    rows : int
+        Number of rows.
+    regression : bool
+        Whether the answers are values, not labels.
+    different : int
+        Number of rows whose label differs; for regression, whose value differs.
+    share : float
+        `different` / `rows`. For regression, `difference` divided by `deviation`, or by a millionth of the reference's
+        first value if that is larger.
+    interval : tuple of float or None
+        The 95 % Wilson interval of `share`, as (low, high). None for regression.
+    changed : Changed or None
+        The labels that differ, by class of the reference: `changed.classes` has `label`, `rows`, `different` and
+        `share` of each. None for regression.
+    proven : int or None
+        Number of rows with a proven label. None if nothing can be proven, and for regression.
+    difference : float or None
+        For regression: the root mean square difference, in the unit of the values.
+    largest : float or None
+        For regression: the largest difference, in the unit of the values.
+    largest_share : float or None
+        For regression: `largest`, relative to the same number as `share`.
+    deviation : float or None
+        For regression: the standard deviation of the reference's values.
+    """
+
+    def __init__(self, answers: np.ndarray, reference: np.ndarray, regression: bool, proven: "int | None"):
+        self.rows, self.proven, self.regression = len(answers), proven, regression
+        self.different = int(np.sum(answers != reference))
+        self.changed = None if regression else Changed(reference, answers != reference)
+        self.difference: float | None = None
+        self.largest: float | None = None
+        self.largest_share: float | None = None
+        self.deviation: float | None = None
+        self.interval: tuple[float, float] | None = None
+        if regression:
+            apart = abs(answers - reference)
+            self.difference = float(np.sqrt(np.mean(apart**2))) if self.rows else 0.0
+            self.largest = float(np.max(apart, initial=0.0))
+            self.deviation, size = (float(np.std(reference)), abs(float(reference[0]))) if self.rows else (0.0, 0.0)
+            self.share = share_of_spread(self.difference, self.deviation, size)
+            self.largest_share = share_of_spread(self.largest, self.deviation, size)
+        else:
+            self.share = self.different / self.rows if self.rows else 0.0
+            self.interval = interval_95(self.different, self.rows)
+
+    def __repr__(self) -> str:
+        known = "" if self.proven is None else f", {self.proven} proven"
+        if self.interval is None or self.changed is None:
+            return (
+                f"<Agreement: values of {self.rows} rows differ by at most {self.largest:.3g},"
+                f" {self.largest_share:.3g} standard deviations (root mean square: {self.difference:.3g},"
+                f" {self.share:.3g}){known}>"
+            )
+        low, high = (100 * each for each in self.interval)
+        worst = self.changed.worst
+        of_class = ""
+        if worst is not None and len(self.changed.classes) > 1:
+            of_class = f"; most in class {worst.label}: {worst.different} of {worst.rows}"
+        return (
+            f"<Agreement: {self.different} of {self.rows} labels differ, {100 * self.share:.3g} %"
+            f" (95 %: {low:.2g} to {high:.2g} %){of_class}{known}>"
+        )
 
 
 class Quality:
@@ -76,11 +146,9 @@ class Answers:
     def values(self, at: int) -> np.ndarray:
         """Return decision values (rows, pairs) of chunk `at`."""
         stored = self._values[at]
-        return (
-            stored
-            if stored is not None
-            else np.array(next(answers(self.model, [self.chunks[at]], Precision.values()))[1].value)
-        )
+        if stored is None:
+            return np.array(next(answers(self.model, [self.chunks[at]], Precision.values()))[1].value)
+        return stored
 
 
 def quality(model: Model, exact: Answers, chunks: "list[_native.Chunk] | None" = None) -> Quality:
@@ -90,12 +158,10 @@ def quality(model: Model, exact: Answers, chunks: "list[_native.Chunk] | None" =
     compared.
     """
     mine, theirs = model.header, exact.model.header
-    if (sorted(mine.label or []), mine.pairs, mine.regression, mine.svm_type == "one_class") != (
-        sorted(theirs.label or []),
-        theirs.pairs,
-        theirs.regression,
-        theirs.svm_type == "one_class",
-    ):
+    one, other = (
+        (sorted(each.label or []), each.pairs, each.regression, each.svm_type == "one_class") for each in (mine, theirs)
+    )
+    if one != other:
         raise ValueError("other classes than the exact model's")
     by_labels = model.kind == "cascade"
     comparable = mine.label == theirs.label and not by_labels

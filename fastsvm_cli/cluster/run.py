@@ -1,16 +1,19 @@
-"""Predict a set of shards on a Dask cluster, into a folder of parts."""
+"""Predict a set of shards on a Dask cluster, into a folder of parts: the command's side, and the workers' tasks."""
 
+import errno
 import json
 import os
+from _thread import allocate_lock
 from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
 from time import monotonic
 from typing import TYPE_CHECKING, Any
+from zlib import crc32
 
-from fastsvm_cli import __version__
-from fastsvm_cli._native import MOST_NAMED
+from fastsvm_cli import __version__, _native
 from fastsvm_cli.cluster.blocks import (
     Block,
+    ShardChanged,
     Text,
     count_lines,
     cut,
@@ -20,11 +23,11 @@ from fastsvm_cli.cluster.blocks import (
     shown,
     start_of,
 )
-from fastsvm_cli.cluster.parts import Folder
+from fastsvm_cli.cluster.parts import Folder, entry_name
 from fastsvm_cli.cluster.scheduler import connect, requiring_scheduler
-from fastsvm_cli.cluster.work import Job, answer, digest_of, received
-from fastsvm_cli.errors import FastsvmError, FileError
+from fastsvm_cli.errors import DataFormatError, FastsvmError, FileError
 from fastsvm_cli.models import looks_like_model
+from fastsvm_cli.prediction import still_hold
 
 if TYPE_CHECKING:
     from distributed import Client, Future
@@ -42,6 +45,59 @@ TOGETHER = 32
 AT_A_TIME = 10_000
 #: Passes until every part is complete.
 _PASSES = 4
+#: Permanent errors: OUT_DIR's disk is full or not writable.
+_LASTING = {errno.EACCES, errno.EDQUOT, errno.EFBIG, errno.ENOSPC, errno.ENOTDIR, errno.EPERM, errno.EROFS}
+
+
+def digest_of(document: object) -> str:
+    """Return the fingerprint of a JSON document."""
+    return _native.fingerprint(json.dumps(document, sort_keys=True).encode())
+
+
+class Stop(FastsvmError):
+    """Error that every block would have, and that ends the run."""
+
+
+class Job:
+    """Options and files of a run; can be pickled.
+
+    Each process reads the models once.
+
+    options: by their names in commands/predict.py. contents: of the files but the rows, decompressed, by path.
+    out: URL of OUT_DIR; shown: its name in messages. made_with: what determines the output besides the rows. threads:
+    per block. fields: numbers of a dense row, as Position counts them, or -1. run: identity in the manifest.
+    """
+
+    def __init__(self, out: str, options: "dict[str, Any]", contents: "dict[str, bytes]"):
+        self.out, self.shown, self.options, self.contents = out, shown(out), options, contents
+        self.threads, self.fields, self.run, self.version = options["threads"] or 1, -1, "", __version__
+        self._clear()
+        self.made_with = self.prediction().made_with()
+
+    def _clear(self) -> None:
+        self._lock = allocate_lock()
+        self._prediction: _native.Prediction | None = None
+
+    def __getstate__(self) -> "dict[str, Any]":
+        return {name: value for name, value in vars(self).items() if not name.startswith("_")}
+
+    def __setstate__(self, state: "dict[str, Any]") -> None:
+        vars(self).update(state)
+        self._clear()
+
+    def digest(self, block: Block) -> str:
+        """Return the checksum of everything that the part of a block depends on."""
+        return digest_of([self.made_with, self.fields, *block])
+
+    def prediction(self) -> _native.Prediction:
+        """Return the run. Raises its errors."""
+        with self._lock:
+            if self._prediction is None:
+                options = {**self.options, "seed": self.options["seed"] % 2**64}
+                prediction = _native.Prediction(_native.Request(**options), self.contents)
+                prediction.prepare()
+                self._prediction = prediction
+            return self._prediction
 
 
 class PartsMissing(FastsvmError):
@@ -58,6 +114,25 @@ class Results(dict[str, dict[str, Any]]):
     def __init__(self, job: Job, blocks: "list[Block]"):
         super().__init__()
         self.job, self.blocks = job, blocks
+
+    def fill(
+        self, client: "Client", sent: "Future", say: "Callable[[str], None]", progress: "Callable[..., None]"
+    ) -> None:
+        """Get all entries, once a pass finds every part valid: another client may replace parts."""
+        for number in range(_PASSES):
+            try:
+                for block, each in answer_once(client, sent, self.blocks, progress):
+                    self[block.part] = each
+            except FastsvmError as stopped:
+                raise self.missing(stopped) from None
+            if any("error" in each for each in self.values()):
+                raise self.missing()
+            stored = sum(each.pop("stored", False) for each in self.values())
+            if stored and not number:
+                say(f"Kept: {stored} of {len(self.blocks)} parts.")
+            if stored == len(self.blocks):
+                return
+        raise FileError(self.job.shown, "somebody else is writing its parts, or workers do not see each other's")
 
     def message(self, block: Block, line: "int | None", why: str) -> str:
         """Return `shard:line: why`, a message about a block.
@@ -106,30 +181,22 @@ class Sum:
             prediction.run_counts.add_values(entry["tally"])
             prediction.scaled.add(*entry["scaled"])
             bad_rows += entry["bad_rows"]
-            for line, why in entry["named"][: MOST_NAMED - len(self.named)]:
+            for line, why in entry["named"][: _native.MOST_NAMED - len(self.named)]:
                 self.named.append(results.message(block, line, why))
         if prediction.bad_rows is not None:
             prediction.bad_rows.restore(bad_rows, [])
 
 
-def run(
-    job: Job,
-    *,
-    url: str,
-    address: str,
-    block: int,
-    say: "Callable[[str], None]" = lambda line: None,
-    progress: "Callable[[float, str], None]" = lambda share, words: None,
-) -> Sum:
-    """Predict the shards that `url` names into parts of `job.out`; keep valid parts.
+def run(job: Job, say: "Callable[[str], None]", progress: "Callable[[float, str], None]") -> Sum:
+    """Predict the shards that TEST_FILE names into parts of `job.out`; keep valid parts.
 
-    url: a path, URL or pattern. address: as for --dask. block: size of a block in bytes. say: receives lines
-    for the user. progress: receives the share that is done and words.
+    say: receives lines for the user. progress: receives the share that is done and words.
 
     Raises PartsMissing if blocks failed or an error stopped them all; FileError or another FastsvmError if the run
     cannot start or finish. Finished parts stay.
     """
-    blocks, out = cut(url, block), Folder(job.out)
+    address = job.options["dask"]
+    blocks, out = cut(job.options["test_file"], job.options["block"]), Folder(job.out)
     _refuse_input(out, blocks)
     if job.options["on_bad_row"] == "stop" and looks_like_model(start_of(blocks[0], _START_BYTES)):
         # Else every block would fail, with a worse message.
@@ -141,6 +208,7 @@ def run(
     out.make()
     try:
         out.refuse_foreign()
+        results = Results(job, blocks)
         with connect(address, say) as client:
             removed = out.claim(job.run, digests)
             if removed:
@@ -149,7 +217,7 @@ def run(
                 say(f"{address} has no workers at the moment: waiting for one.")
             sent = client.submit(received, job, pure=False)
             try:
-                results = _results(client, sent, job, blocks, say, progress)
+                results.fill(client, sent, say, progress)
             finally:
                 with suppress(Exception):  # the scheduler is gone
                     client.cancel([sent])
@@ -161,32 +229,6 @@ def run(
         raise
     except Exception as error:  # store or file system errors
         raise FileError(shown(out.url), one_line(error)) from None
-
-
-def _results(
-    client: "Client",
-    sent: "Future",
-    job: Job,
-    blocks: "list[Block]",
-    say: "Callable[[str], None]",
-    progress: "Callable[[float, str], None]",
-) -> Results:
-    """Return the manifest entries, once a pass finds every part valid: another client may replace parts."""
-    results = Results(job, blocks)
-    for number in range(_PASSES):
-        try:
-            for block, each in answer_once(client, sent, blocks, progress):
-                results[block.part] = each
-        except FastsvmError as stopped:
-            raise results.missing(stopped) from None
-        if any("error" in each for each in results.values()):
-            raise results.missing()
-        stored = sum(each.pop("stored", False) for each in results.values())
-        if stored and not number:
-            say(f"Kept: {stored} of {len(blocks)} parts.")
-        if stored == len(blocks):
-            return results
-    raise FileError(job.shown, "somebody else is writing its parts, or workers do not see each other's")
 
 
 def answer_once(
@@ -292,3 +334,108 @@ def _short(number: float) -> str:
         if number >= size:
             return f"{number / size:.3g}{unit}"
     return f"{number:.0f}"
+
+
+# ---- tasks of a worker
+
+
+def received(job: Job) -> Job:
+    """Return the job, as a task whose result all tasks of the run share; raise Stop for another version of fastsvm.
+
+    Dask repeats this task if all copies of the result are lost.
+    """
+    if job.version != __version__:
+        raise Stop(f"this machine has fastsvm {job.version}, and a worker {__version__}: install the same one")
+    return job
+
+
+def answer(job: Job, blocks: "list[Block]") -> "list[dict[str, Any]]":
+    """Predict blocks into their parts, and return a manifest entry or an error for each.
+
+    The manifest entry of a part that existed has `stored`. An error is {error, line of the block or None}. Raises Stop,
+    and transient errors, which Dask retries.
+    """
+    return [_answer(job, block) for block in blocks]
+
+
+def _answer(job: Job, block: Block) -> "dict[str, Any]":
+    where = Folder(job.out)
+    try:
+        entry = where.documents([entry_name(block.part)])[0]
+        if fits(job, block, entry) and where.checksum(block.part) == (entry["size"], entry["crc32"]):
+            return {**entry, "stored": True}
+        return answer_block(job, block, where)
+    except DataFormatError as error:
+        if error.path != block.name:
+            raise Stop(str(error)) from None
+        return {"error": error.why, "line": error.line}
+    except ShardChanged:
+        return {"error": "it was changed while it was read; run the same command again", "line": None}
+    except Stop:
+        raise
+    except FastsvmError as error:
+        if not str(error).startswith(f"{block.name}: "):
+            raise Stop(str(error)) from None
+        return {"error": str(error).removeprefix(f"{block.name}: "), "line": None}
+    except OSError as error:
+        if error.errno not in _LASTING:
+            raise
+        raise Stop(f"{job.shown}: {one_line(error)}") from None
+
+
+def fits(job: Job, block: Block, entry: "dict[str, Any]") -> bool:
+    """Return whether a finished part's manifest entry is of this job and still holds."""
+    same = entry.get("job") == job.digest(block)
+    return same and still_hold(entry, job.options["on_bad_row"], job.options["max_line"])
+
+
+def answer_block(job: Job, block: Block, where: Folder) -> "dict[str, Any]":
+    """Predict a block into its part; return the manifest entry, written before the part gets its name."""
+    _require_claim(job, where)
+    # Lines are numbered by part: each has a seed of its own.
+    seed = int(digest_of([job.options["seed"], block.part]), 16) % 2**64
+    part, size, checksum = job.prediction().of_part(block.name, seed), 0, 0
+    part.position.fields = job.fields
+    before = _native.set_threads_here(job.threads)
+    try:
+        with where.create(block.part) as write, closing(Text(block)) as text:
+
+            def count(data: bytes) -> None:
+                nonlocal size, checksum
+                write(data)
+                size, checksum = size + len(data), crc32(data, checksum)
+
+            part.answer(text, count, head=block.first)
+            entry = {
+                "job": job.digest(block),
+                "fastsvm": __version__,
+                "size": size,
+                "crc32": f"{checksum:08x}",
+                "shard": block.name,
+                "start": block.start,
+                "end": block.end,
+                "lines": part.position.lines,
+                "on_bad_row": job.options["on_bad_row"],
+                "max_line": job.options["max_line"],
+                "instructions": _native.instruction_set(),
+                "tally": part.run_counts.values(),
+                "bad_rows": 0 if part.bad_rows is None else part.bad_rows.count,
+                "named": [] if part.bad_rows is None else part.bad_rows.named,
+                "scaled": part.scaled.counts,
+            }
+            _require_claim(job, where)
+            where.put(entry_name(block.part), entry)
+    finally:
+        _native.set_threads_here(before)
+    return entry
+
+
+def _require_claim(job: Job, where: Folder) -> None:
+    claimed = where.is_claimed(job.run)
+    if claimed is None:
+        why = (
+            "a worker does not see what this command writes there; expected a disk, or a store, that all of them share"
+        )
+        raise Stop(f"{job.shown}: {why}")
+    if not claimed:
+        raise Stop(f"{job.shown}: another fastsvm has taken it over")

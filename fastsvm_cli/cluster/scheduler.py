@@ -3,7 +3,7 @@
 import os
 import re
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from fastsvm_cli import _native, system
@@ -49,10 +49,7 @@ def connect(address: str, say: "Callable[[str], None]" = lambda line: None) -> "
 
     say: receives lines for the user. Raises FastsvmError if no scheduler answers.
     """
-    try:
-        workers = local_workers(address)
-    except ValueError as error:
-        raise FastsvmError(f"--dask: {error}") from None
+    workers = local_workers(address)
     with required_dask():
         import dask
         import distributed
@@ -182,10 +179,8 @@ def _closed(client: "Client") -> "Iterator[Client]":
     try:
         yield client
     finally:
-        try:
+        with suppress(OSError, RuntimeError, TimeoutError):  # the scheduler is gone
             client.close(timeout=5)
-        except (OSError, RuntimeError, TimeoutError):  # the scheduler is gone
-            pass
 
 
 def _client(distributed, target, say: "Callable[[str], None]") -> "Client":

@@ -28,9 +28,11 @@ def command(run: CompileRun) -> None:
         run.warn(f"{found.warning}.")
     if options.quiet:
         return
+    from fastsvm_cli.text.numbers import percent
+
     for number, (stage, share) in enumerate(zip(model.stages, found.shares), 1):
-        run.tell(f"stage {number}: {_described(stage)} answers {_percent(share)} of the rows")
-    run.tell(f"exact model: {model.header.total_sv} support vectors, {_percent(found.shares[-1])}")
+        run.tell(f"stage {number}: {_described(stage)} answers {percent(share)} of the rows")
+    run.tell(f"exact model: {model.header.total_sv} support vectors, {percent(found.shares[-1])}")
     run.tell_sizes()
     run.tell_of_scaling()
     run.tell(
@@ -41,7 +43,7 @@ def command(run: CompileRun) -> None:
     run.tell(
         f"guaranteed with {100 * options.confidence:.10g} % confidence: at most {100 * options.budget:.10g} % of"
         f" {whose} like these differ; in the test {model.differing} of {model.tested} did"
-        f" ({_percent(model.differing / model.tested)})"
+        f" ({percent(model.differing / model.tested)})"
     )
 
 
@@ -49,7 +51,3 @@ def _described(stage) -> str:
     if stage.vectors:
         return f"{stage.vectors} vectors{' and a linear function' if stage.degree else ''}"
     return "a linear function" if stage.degree == 1 else f"a polynomial of degree {stage.degree}"
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.3g} %"

@@ -2,10 +2,11 @@
 
 import sys
 from collections.abc import Callable
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING
 
 import click
 
+from fastsvm_cli.console.files import summary_stream, warn_of_scaling
 from fastsvm_cli.console.options import FileCommand
 from fastsvm_cli.methods import find
 from fastsvm_cli.methods.method import Method, MethodOptions, Run, read_source
@@ -17,16 +18,9 @@ if TYPE_CHECKING:
 class CompileRun(Run):
     """A compilation that tells of its result."""
 
-    @property
-    def report(self) -> "TextIO":
-        """Stream of the summary."""
-        from fastsvm_cli.console.files import summary_stream
-
-        return summary_stream(self.options.output_file)
-
     def tell(self, words: str) -> None:
         """Print a line of the summary."""
-        print(words, file=self.report)
+        print(words, file=summary_stream(self.options.output_file))
 
     def warn(self, words: str) -> None:
         """Print a warning."""
@@ -54,11 +48,9 @@ class CompileRun(Run):
         if seen.share <= DOUBTFUL:
             return
         share = f"{100 * seen.share:.3g} %"
-        what = (
-            f"values are off by {share} of their spread"
-            if seen.regression
-            else f"{share} of these labels are not the exact model's"
-        )
+        what = f"{share} of these labels are not the exact model's"
+        if seen.regression:
+            what = f"values are off by {share} of their spread"
         cascade = "" if seen.regression else ", fastsvm cascade --data ROWS"
         self.warn(
             f"{what}; try {ways_out}{cascade}, or the exact model as it is (fastsvm bench --try measures them all)."
@@ -67,9 +59,8 @@ class CompileRun(Run):
 
 def _compiled(method: "Method", options: "MethodOptions") -> CompileRun:
     """Run a method's command up to its summary."""
-    from fastsvm_cli.console.files import warn_of_scaling
     from fastsvm_cli.console.terminal import Progress
-    from fastsvm_cli.text.output import Output
+    from fastsvm_cli.text.output import write_output
 
     options.begin()
     run = CompileRun(method, options)
@@ -86,8 +77,7 @@ def _compiled(method: "Method", options: "MethodOptions") -> CompileRun:
     for scaling in run.applied:
         warn_of_scaling(scaling, options.quiet)
     text, _ = run.text(method.written(run))
-    with Output(options.output_file) as output:
-        output.write(text)
+    write_output(options.output_file, text)
     return run
 
 

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 import click
 
 from fastsvm_cli.console import options as shared
-from fastsvm_cli.console.files import check_outputs, summary_stream
-from fastsvm_cli.console.options import Integer, option
+from fastsvm_cli.console.files import check_outputs, read_range, summary_stream
+from fastsvm_cli.console.options import Integer, Words, option
+from fastsvm_cli.errors import DataFormatError, FastsvmError, ModelFormatError, RowError
 from fastsvm_cli.export import TARGETS, is_prefix
 
 if TYPE_CHECKING:
@@ -27,18 +28,13 @@ _DOUBTFUL = 0.01
 _TRIES = 8  # of --fit, to find a number that fits
 
 
-class Bytes(click.ParamType):
-    """Number of bytes: 32768, 32K or 1M; K is 1,024."""
+def _bytes(value: "str | int") -> "int | None":
+    found = re.fullmatch(r"([1-9][0-9]{0,11})([kKmM]?)", str(value))
+    return None if found is None else int(found[1]) << {"": 0, "k": 10, "m": 20}[found[2].lower()]
 
-    name = "bytes"
 
-    def convert(self, value: "str | int", parameter: "click.Parameter | None", context: "click.Context | None") -> int:
-        """Return the number, or fail."""
-        found = re.fullmatch(r"([1-9][0-9]{0,11})([kKmM]?)", str(value))
-        if found is None:
-            self.fail(f"'{value}' found, expected a number of bytes, as 32768 or 32K.", parameter, context)
-        assert found is not None
-        return int(found[1]) << {"": 0, "k": 10, "m": 20}[found[2].lower()]
+#: Number of bytes: 32768, 32K or 1M; K is 1,024.
+BYTES = Words("bytes", _bytes, "found, expected a number of bytes, as 32768 or 32K.")
 
 
 class ExportOptions(shared.Options):
@@ -74,7 +70,7 @@ class ExportOptions(shared.Options):
         "--fit BYTES",
         "Maximum size of the result's tables, in bytes (32K is 32,768). An exact model is compiled to what fits, by"
         " degree, rank or number of vectors; the result is the one with the fewest labels that differ.",
-        Bytes(),
+        BYTES,
         group="Size",
     )
     data_file: "str | None" = option(
@@ -140,7 +136,7 @@ def command(**parsed):
     from fastsvm_cli.export import export
     from fastsvm_cli.export.description import describe
     from fastsvm_cli.export.rounding import largest_move
-    from fastsvm_cli.text.output import Output
+    from fastsvm_cli.text.output import write_output
 
     options = ExportOptions(**parsed)
     output = options.output()
@@ -174,8 +170,7 @@ def command(**parsed):
     found = None if options.test_file is None else _test(model, description, made, options, longest)
     texts: dict[str, bytes] = {**made.texts, **(made.main(longest) if longest else {})}
     for ending, text in texts.items():
-        with Output(output if ending == f".{options.target}" else stem + ending) as file:
-            file.write(text)
+        write_output(output if ending == f".{options.target}" else stem + ending, text)
     if not options.quiet:
         written = ", ".join([output, *(stem + each for each in texts if each != f".{options.target}")])
         print(f"written: {'standard output' if output == '-' else written}", file=report)
@@ -185,14 +180,14 @@ def command(**parsed):
 
 def _model(options: ExportOptions) -> "tuple[Model, bytes, str]":
     from fastsvm_cli._native import fingerprint
-    from fastsvm_cli.console.files import embedded_scaling, read_range
     from fastsvm_cli.models import parse_model, read_model_text
+    from fastsvm_cli.text.scaling import EmbeddedScaling
 
     text = read_model_text(options.model_file)
     model = parse_model(text, options.model_file)
-    if options.scale_file is not None:
-        scaling = read_range(options.scale_file, options.y_scale_file, model, options.model_file)
-        model.embedded_scaling = embedded_scaling(scaling, options.model_file)
+    scaling = read_range(options.scale_file, options.y_scale_file, model, options.model_file)
+    if scaling is not None:
+        model.embedded_scaling = EmbeddedScaling(scaling, options.model_file)
     return model, text, fingerprint(text)
 
 
@@ -201,7 +196,6 @@ def _fitted(
 ) -> "Model":
     # The model of at most --fit bytes that changes the fewest labels of --data or support vectors.
     from fastsvm_cli.comparisons import agreement
-    from fastsvm_cli.errors import ModelFormatError
     from fastsvm_cli.methods.method import SourceModel
     from fastsvm_cli.models import parse_libsvm
     from fastsvm_cli.text.numbers import size_text
@@ -236,7 +230,6 @@ def _attempts(
 ) -> "Iterator[tuple[str, Model, int]]":
     # Models of at most so many bytes, each with its name and size. numbers: as many fit.
     from fastsvm_cli._native import MAX_DEGREE
-    from fastsvm_cli.errors import FastsvmError
     from fastsvm_cli.methods.approx.expansion import coefficient_count
     from fastsvm_cli.methods.method import compile_source
 
@@ -279,17 +272,13 @@ def _attempts(
 def _longest_row(path: str) -> int:
     from fastsvm_cli.text.read_rows import read_chunks
 
-    longest = 1
-    for chunk in read_chunks(path):
-        starts = chunk.indptr
-        longest = max(longest, max((starts[row + 1] - starts[row] for row in range(chunk.rows)), default=0))
-    return longest
+    rows = (row for chunk in read_chunks(path) for row in zip(chunk.indptr, chunk.indptr[1:]))
+    return max((end - start for start, end in rows), default=0) or 1
 
 
 def _test(
     model: "Model", description: "Description", made: "Export", options: ExportOptions, longest: int
 ) -> "Comparison":
-    from fastsvm_cli.errors import DataFormatError, RowError
     from fastsvm_cli.export.check import compare
     from fastsvm_cli.text.read_rows import read_chunks, smaller_chunks
 

@@ -3,18 +3,12 @@
 import os
 import sys
 from contextlib import nullcontext
-from typing import TYPE_CHECKING
 
 import click
 
 from fastsvm_cli.console import options as shared
 from fastsvm_cli.console.files import check_inputs
 from fastsvm_cli.console.options import Count, Number, Share, ZeroOrOne, option
-
-if TYPE_CHECKING:
-    from fastsvm_cli._native import Prediction
-    from fastsvm_cli.commands.resume import ResumableOutput
-    from fastsvm_cli.text.output import Output
 
 
 class PredictOptions(shared.DataOptions):
@@ -200,7 +194,7 @@ def command(**parsed):
     rows_typed = options.test_file == "-" and sys.stdin is not None and sys.stdin.isatty()
     with (
         Progress("predict", quiet=options.quiet or rows_on_screen or rows_typed, rows=True) as progress,
-        _output(options, prediction) as output,
+        ResumableOutput(options, prediction) if options.resume else Output(options.output) as output,
         rows_output(options.open_file) as open_rows,
         rows_output(options.outside_file) as outside_rows,
     ):
@@ -225,29 +219,9 @@ def command(**parsed):
         raise click.exceptions.Exit(code)
 
 
-def _output(options: PredictOptions, prediction: "Prediction") -> "Output | ResumableOutput":
-    from fastsvm_cli import _native
-    from fastsvm_cli.commands.resume import ResumableOutput
-    from fastsvm_cli.text.output import Output
-
-    if not options.resume:
-        return Output(options.output)
-
-    status = os.stat(options.test_file)
-    made_with = {
-        **dict(prediction.made_with()),
-        "instructions": repr(_native.instruction_set()),
-        "TEST_FILE's bytes": str(status.st_size),
-        "TEST_FILE's time": str(status.st_mtime_ns),
-    }
-    about_bad_rows = {"on_bad_row": options.on_bad_row, "max_line": options.max_line}
-    return ResumableOutput(options.output, options.inputs, made_with, about_bad_rows, prediction, options.note)
-
-
 def _predict_on_dask(options: PredictOptions) -> None:
     from fastsvm_cli.cluster.blocks import absolute
-    from fastsvm_cli.cluster.run import PartsMissing, run
-    from fastsvm_cli.cluster.work import Job
+    from fastsvm_cli.cluster.run import Job, PartsMissing, run
     from fastsvm_cli.console.terminal import Progress
     from fastsvm_cli.models import read_model_text
     from fastsvm_cli.system import raising
@@ -262,14 +236,7 @@ def _predict_on_dask(options: PredictOptions) -> None:
     prediction.begin()
     with raising(), Progress("predict", quiet=options.quiet) as progress:
         try:
-            seen = run(
-                job,
-                url=options.test_file,
-                address=options.dask or "",
-                block=options.block,
-                say=options.note,
-                progress=progress,
-            )
+            seen = run(job, options.note, progress)
         except PartsMissing as missing:
             for line in missing.lines:
                 print(f"Error: {line}", file=sys.stderr)

@@ -2,9 +2,9 @@
 
 import os
 import stat
-from collections.abc import Callable
 from time import monotonic
 from typing import Any
+from zlib import crc32
 
 from fastsvm_cli import _native
 from fastsvm_cli.errors import DataFormatError, FileError
@@ -34,24 +34,23 @@ class ResumableOutput:
     If the block ends early, the same command continues from the checkpoint in `<path>.partial.state`, replaced
     atomically once its lines are on the disk. Symbolic links are followed; a previous file's mode is kept.
 
-    inputs: must differ from these files. made_with: {name: value} of all that the lines depend on; equal when a run
-    continues. about_bad_rows: `on_bad_row` and `max_line`, which may change as still_hold permits. prediction: set to
-    where the previous run stopped. begun: anything was written before.
+    options: PredictOptions. All that the lines depend on must be equal when a run continues; `on_bad_row` and
+    `max_line` may change as still_hold permits. prediction: set to where the previous run stopped. begun: anything was
+    written before.
 
     Raises FileError, also if another process writes the file or the previous run differed.
     """
 
-    def __init__(
-        self,
-        path: str,
-        inputs: "list[str]",
-        made_with: "dict[str, Any]",
-        about_bad_rows: "dict[str, Any]",
-        prediction: _native.Prediction,
-        say: "Callable[[str], None]",
-    ):
-        self._path, self._made_with, self._about_bad_rows = path, made_with, about_bad_rows
-        self._prediction, self._say = prediction, say
+    def __init__(self, options: Any, prediction: _native.Prediction):
+        self._path, self._prediction, self._say = options.output, prediction, options.note
+        rows, path = os.stat(options.test_file), self._path
+        self._made_with = {
+            **dict(prediction.made_with()),
+            "instructions": repr(_native.instruction_set()),
+            "TEST_FILE's bytes": str(rows.st_size),
+            "TEST_FILE's time": str(rows.st_mtime_ns),
+        }
+        self._about_bad_rows = {"on_bad_row": options.on_bad_row, "max_line": options.max_line}
         self._target = os.path.realpath(path) if os.path.islink(path) else path
         self.partial, self._state_file = f"{self._target}.partial", f"{self._target}.partial.state"
         self.begun = False
@@ -69,7 +68,7 @@ class ResumableOutput:
                 raise self._resume_error(why) from None
             raise FileError(path, error) from None
         try:
-            self._refuse_inputs(inputs)
+            self._refuse_inputs(options.inputs)
             empty = not os.fstat(self._file).st_size
             self._state = self._read_state(empty)
             self._whole = empty and self._state is not None
@@ -184,7 +183,6 @@ class ResumableOutput:
     def _checkpoint(self) -> None:
         """Flush lines, then state."""
         import json
-        from zlib import crc32
 
         assert self._mark is not None
         start = monotonic()
@@ -211,7 +209,6 @@ class ResumableOutput:
 
     def _read_state(self, empty: bool) -> "dict[str, Any] | None":
         import json
-        from zlib import crc32
 
         try:
             with open(self._state_file, "rb") as file:
@@ -283,8 +280,6 @@ def _remove(*files: str) -> str:
 
 
 def _sum(file: int, size: int) -> str:
-    from zlib import crc32
-
     start = max(size - _TAIL_BYTES, 0)
     return f"{crc32(os.pread(file, size - start, start)):08x}"
 

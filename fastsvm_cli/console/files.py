@@ -7,9 +7,12 @@ from typing import TYPE_CHECKING, TextIO
 
 import click
 
+from fastsvm_cli import system
+from fastsvm_cli.errors import FastsvmError, FileError
+
 if TYPE_CHECKING:
     from fastsvm_cli.models import Model
-    from fastsvm_cli.text.scaling import EmbeddedScaling, Scaling
+    from fastsvm_cli.text.scaling import Scaling
 
 #: Entry of a sparse row.
 INDEX_VALUE = re.compile(r"-?\d+:\S+")
@@ -17,23 +20,16 @@ _START_BYTES = 4096  # text/read_rows.py's read_start reads at most these
 _KINDS = ("svg", "png", "pdf")  # of figures
 
 
-def check_files(output_file: str, *inputs: "str | None") -> None:
-    """Check the names of an output file, which must not be an input, and of input files, None if not given.
+def check_outputs(output_files: "list[str]", *inputs: "str | None") -> None:
+    """Check the names of output files, which must differ and not be inputs, and of input files, None if not given.
 
     A UsageError is raised if standard input is read twice.
     """
-    from fastsvm_cli.text.output import check_output
-
-    check_inputs(*inputs)
-    check_output(output_file, inputs)
-
-
-def check_outputs(output_files: "list[str]", *inputs: "str | None") -> None:
-    """Check files as check_files does; outputs must differ."""
-    from fastsvm_cli.text.output import check_apart
+    from fastsvm_cli.text.output import check_apart, check_output
 
     for each in output_files:
-        check_files(each, *inputs)
+        check_inputs(*inputs)
+        check_output(each, inputs)
     check_apart(output_files)
 
 
@@ -46,23 +42,19 @@ def check_document(inputs: "Iterable[str | None]", output_files: "Sequence[str]"
 
 
 def check_inputs(*inputs: "str | None") -> None:
-    """Check input files as check_files does, without an output."""
-    from fastsvm_cli.errors import FileError
-    from fastsvm_cli.system import is_closed
-
+    """Check input files as check_outputs does, without an output."""
     if inputs.count("-") > 1:
         raise click.UsageError("only one of the files can be standard input.")
     for path in inputs:
-        if path in ("-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0") and is_closed(0):
+        if path in ("-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0") and system.is_closed(0):
             raise FileError(path, "it is closed")
 
 
 def summary_stream(*output_files: "str | None") -> TextIO:
     """Return standard output, or standard error if an output takes it. Without either, a summary is lost."""
-    from fastsvm_cli.system import summary_output
     from fastsvm_cli.text.output import is_standard_output
 
-    return sys.stderr if any(is_standard_output(each) for each in output_files) else summary_output()
+    return sys.stderr if any(is_standard_output(each) for each in output_files) else system.summary_output()
 
 
 def leading_comments(lines: "list[str]") -> int:
@@ -84,7 +76,6 @@ def has_pairs(path: str) -> bool:
 def check_model_output(path: str, *sources: "str | None") -> None:
     """Refuse to replace rows of data, or the source of a model, by the model."""
     from fastsvm_cli._native import fingerprint
-    from fastsvm_cli.errors import FileError
     from fastsvm_cli.text.read_rows import read_bytes
 
     what = "rows of data" if has_pairs(path) else None
@@ -124,7 +115,6 @@ def start_of(path: str) -> "bytes | None":
     """Return a regular file's first bytes, decompressed, or None."""
     from os.path import isfile
 
-    from fastsvm_cli.errors import FastsvmError
     from fastsvm_cli.text.read_rows import read_start
 
     if path == "-" or not isfile(path):
@@ -170,15 +160,6 @@ def read_range(
     return scaling
 
 
-def embedded_scaling(scaling: "Scaling | None", model_file: str) -> "EmbeddedScaling | None":
-    """Return a scaling as a model embeds it, or None. model_file: for messages."""
-    if scaling is None:
-        return None
-    from fastsvm_cli.text.scaling import EmbeddedScaling
-
-    return EmbeddedScaling(scaling, model_file)
-
-
 def refuse_twice(scale_file: "str | None", model: "Model", model_file: str) -> None:
     """Refuse --scale with a model of raw rows."""
     if scale_file is None or model.raw_rows is None:
@@ -211,11 +192,9 @@ def _load_matplotlib() -> None:
     if made is None or made == before:
         return
     # A temporary folder, as the home directory is unwritable. matplotlib removes it at interpreter shutdown, which
-    # start.py skips.
+    # __main__.py skips.
     from functools import partial
     from shutil import rmtree
-
-    from fastsvm_cli import system
 
     remove = partial(rmtree, made, ignore_errors=True)
     system.add_undo(remove)

@@ -131,11 +131,9 @@ def _about_data(error: DataFormatError, command: str, given: dict) -> "str | Non
     if is_model(error.path, dense):
         others = given.get("model_files", ()) if error.path == given.get("test_file") else ()
         rows = next((path for path in others if _is_data(path)), None)
-        return (
-            "this is a model file, expected rows of data"
-            if rows is None
-            else f"the test file comes first: {_typed_with(error.path, rows)}"
-        )
+        if rows is None:
+            return "this is a model file, expected rows of data"
+        return f"the test file comes first: {_typed_with(error.path, rows)}"
     if _is_range(error.path):
         return _THIS_IS_A_RANGE
     lines = _quoted(error.why) if lines is None else lines[comments:]
@@ -165,9 +163,7 @@ def _about_data(error: DataFormatError, command: str, given: dict) -> "str | Non
     if "dense" not in given:
         what = "this looks like the heading of" if heading else "these are"
         return f"{what} delimited numbers, and fastsvm {command} reads rows of index:value"
-    options = "--dense" + (
-        "" if delimiter == "," else r" --delim '\t'" if delimiter == "\t" else f" --delim '{delimiter}'"
-    )
+    options = "--dense" + ("" if delimiter == "," else f" --delim {_shown(delimiter)}")
     if unusual:
         return _written_otherwise(error.path, unusual, options, heading)
     if dense and not heading:

@@ -3,7 +3,7 @@
 import sys
 import warnings
 from collections.abc import Callable
-from math import inf, isfinite, isnan
+from math import inf, isfinite, isnan, nan
 from typing import Any, NamedTuple
 
 import click
@@ -41,7 +41,7 @@ class FileCommand(click.Command):
     def invoke(self, context: click.Context) -> object:
         """Run the command; end with exit code 1 and one line for an error in a file."""
         try:
-            if context.obj is not None:  # the core's run ended so (start.py)
+            if context.obj is not None:  # the core's run ended so (__main__.py)
                 raise context.obj
             return super().invoke(context)
         except UsageError as error:
@@ -132,7 +132,21 @@ class ZeroOrOne(click.IntRange):
         return int(value)
 
 
-class Share(click.ParamType):
+class Words(click.ParamType):
+    """Words that `read` turns into a value, or None. refused: what a message says of others."""
+
+    def __init__(self, name: str, read: "Callable[[Any], Any]", refused: str) -> None:
+        self.name, self._read, self._refused = name, read, refused
+
+    def convert(self, value: Any, parameter: "click.Parameter | None", context: "click.Context | None") -> Any:
+        """Return the value, or fail."""
+        found = self._read(value)
+        if found is None:
+            self.fail(f"'{value}' {self._refused}", parameter, context)
+        return found
+
+
+class Share(Words):
     """Share, as 0.005 or 0.5%. expected: its name in messages; holds: whether a number is one."""
 
     def __init__(
@@ -141,16 +155,10 @@ class Share(click.ParamType):
         holds: "Callable[[float], bool]" = lambda share: 0 <= share <= 1,
         name: str = "share",
     ) -> None:
-        self.name, self._expected, self._holds = name, expected, holds
+        def read(value: "str | float") -> "float | None":
+            return number(value) if holds(number(value)) else None
 
-    def convert(
-        self, value: "str | float", parameter: "click.Parameter | None", context: "click.Context | None"
-    ) -> float:
-        """Return the share, or fail."""
-        share = number(value)
-        if not self._holds(share):
-            self.fail(f"'{value}' found, expected {self._expected}.", parameter, context)
-        return share
+        super().__init__(name, read, f"found, expected {expected}.")
 
 
 FRACTION = Share("a share above 0 and below 1, as 0.005 or 0.5%", lambda share: 0 < share < 1)
@@ -159,24 +167,13 @@ RATIO = Share("a share above 0, up to 1, as 0.05 or 5%", lambda share: 0 < share
 TARGET = Share("a number above 0, as 0.005 or 0.5%", lambda share: 0 < share < inf, "target")
 
 
-class Bandwidth(click.ParamType):
-    """The word ``adaptive``, or a bandwidth."""
+def _bandwidth(value: str) -> "str | float | None":
+    width = nan if value.endswith("%") else number(value)
+    return value if value == "adaptive" else width if 1e-100 <= width <= 1e100 else None
 
-    name = "bandwidth"
 
-    def convert(
-        self, value: str, parameter: "click.Parameter | None", context: "click.Context | None"
-    ) -> "str | float":
-        """Return the word or the number, or fail."""
-        if value == "adaptive":
-            return value
-        try:
-            width = float(value)
-        except ValueError:
-            width = 0.0
-        if not 1e-100 <= width <= 1e100:
-            self.fail(f"'{value}' is neither 'adaptive' nor a number from 1e-100 to 1e100.", parameter, context)
-        return width
+#: The word ``adaptive``, or a bandwidth.
+BANDWIDTH = Words("bandwidth", _bandwidth, "is neither 'adaptive' nor a number from 1e-100 to 1e100.")
 
 
 def number(value: "str | float") -> float:
@@ -186,7 +183,7 @@ def number(value: "str | float") -> float:
     try:
         return float(value[:-1]) / 100 if value.endswith("%") else float(value)
     except ValueError:
-        return float("nan")
+        return nan
 
 
 def one_character(context: click.Context, parameter: click.Parameter, value: str) -> str:

@@ -1,22 +1,18 @@
-"""``compile(..., "auto")``: the choice among all methods, by rows, and its attempts."""
+"""Rows and attempts of ``compile(..., "auto")``, the choice among all methods."""
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fastsvm_cli import _native
-from fastsvm_cli.errors import in_python, warn
 from fastsvm_cli.estimators.predictor import FastSVM
 from fastsvm_cli.models import Model
 from fastsvm_cli.text.numbers import digits, percent
 
 if TYPE_CHECKING:
     from fastsvm_cli.benchmarks.chooser import Choice, Entrant
-    from fastsvm_cli.comparisons import Budget
-    from fastsvm_cli.methods.method import SourceModel
 
 
 class ArrayRows:
@@ -100,9 +96,6 @@ class Attempts(Sequence):
     def __getitem__(self, at: Any) -> Any:
         return self._rows[at]
 
-    def __iter__(self) -> "Iterator[dict[str, Any]]":
-        return iter(self._rows)
-
     def __repr__(self) -> str:
         lines = [_HEADS, *map(_cells, self._rows)]
         widths = [max(len(line[at]) for line in lines) for at in range(len(_HEADS))]
@@ -153,41 +146,3 @@ def _cells(row: "dict[str, Any]") -> "tuple[str, ...]":
     speed = "" if row["times_exact"] is None else digits(row["times_exact"], 3)
     seconds = "" if row["compile_seconds"] is None else f"{row['compile_seconds']:.2g} s"
     return (row["name"], speed, *shares, seconds, row["why"] or "")
-
-
-def choose(
-    source: "SourceModel",
-    rows: ArrayRows,
-    budget: "Budget",
-    on_progress: "Callable[..., None]",
-    *,
-    max_size: float,
-    time_limit: float,
-) -> "tuple[Entrant, Attempts]":
-    """Try all methods on rows; return the model to take, and the attempts. Warns of what the model's method warns of.
-
-    budget: of changed labels. max_size: of a model, in MB. time_limit: in seconds of processor time.
-    """
-    from fastsvm_cli.benchmarks.chooser import Choice
-
-    with in_python(), _one_blas_thread():
-        limits: dict[str, Any] = {"time_limit": time_limit, "max_bytes": max_size * 1e6}
-        choice = Choice(source, rows, budget, **limits, on_progress=on_progress).run()
-        attempts = Attempts(choice)
-    if choice.interrupted is not None:
-        raise choice.interrupted
-    if choice.picked.warning is not None:
-        warn(f'method="auto": {choice.picked.warning}')
-    return choice.picked, attempts
-
-
-@contextmanager
-def _one_blas_thread() -> "Iterator[None]":
-    # More threads make compilations slower, on a busy machine thirty times (commands/__init__.py).
-    try:
-        from threadpoolctl import threadpool_limits
-    except ImportError:
-        yield
-        return
-    with threadpool_limits(1, "blas"):
-        yield

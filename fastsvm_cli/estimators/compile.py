@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 import numpy as np
 
-from fastsvm_cli._native import fingerprint
+from fastsvm_cli import _native
 from fastsvm_cli.comparisons import DEFAULT_BUDGET, DOUBTFUL, Budget, agreement_with_exact, gain_in_doubt
 from fastsvm_cli.console.options import number
 from fastsvm_cli.console.terminal import Progress
 from fastsvm_cli.errors import ModelFormatError, in_python, warn
-from fastsvm_cli.estimators.auto import ArrayRows, choose
+from fastsvm_cli.estimators.auto import ArrayRows, Attempts
 from fastsvm_cli.estimators.fitted_svm import Fitted, read_estimator, readable_text, require_readable
 from fastsvm_cli.estimators.members import compile_members
 from fastsvm_cli.estimators.predictor import FastSVM
@@ -216,23 +216,8 @@ def compile(
         _require_no_options(method, given)
         check_names(X, found.feature_names_in, found.name, found.sklearn is not None)
         rule = Budget(DEFAULT_BUDGET if budget is None else _share(budget), settings.pop("each_class"))
-        if found.prepare is not None:
-            X, found = found.prepare(X), found._replace(prepare=None)
-        own = found._replace(classes=None)  # the chooser counts by the labels of the model's header
-
-        def tried(model: Model, exact: bool) -> FastSVM:
-            out = _predictor(own, source, model, options={}, exact=exact)
-            out._names_checked = True
-            return out
-
-        rows = ArrayRows(X, tried, lambda some: labelled_chunks(some, found, "auto"))
         with _progress(on_progress) as progress:
-            picked, attempts = choose(source, rows, rule, progress, **settings)
-        assert picked.model is not None
-        recipe = attempts.recipe(picked)
-        out: Any = _predictor(found, source, picked.model, recipe, exact=picked.exact, n_threads=n_threads)
-        out.attempts_ = attempts
-        return out
+            return _fastest(found, source, X, rule, settings, progress, n_threads)
     if budget is not None:
         given["budget"] = budget
     if X is not None and given.get("data") is None:
@@ -279,11 +264,9 @@ def warn_of_labels(method: str, model: Model, source: ExactModel, allowed: float
     if seen is None or seen.share <= max(DOUBTFUL, allowed):
         return
     share = f"{100 * seen.share:.3g} %"
-    what = (
-        f"the values of {seen.rows} support vectors by {share} of their spread"
-        if seen.regression
-        else f"{share} of the labels of {seen.rows} support vectors"
-    )
+    what = f"{share} of the labels of {seen.rows} support vectors"
+    if seen.regression:
+        what = f"the values of {seen.rows} support vectors by {share} of their spread"
     ways_out = find(method)[0].better + ("" if seen.regression else ', method="cascade" with data=')
     warn(f'method="{method}" changes {what}; try {ways_out}, or method="exact", which changes none')
 
@@ -301,7 +284,7 @@ def warn_of_time(method: str, model: Model, source: ExactModel) -> None:
 
 def _source(found: Fitted) -> SourceModel:
     text = readable_text(found.model)
-    return SourceModel(found.model, len(text), found.fingerprint or fingerprint(text))
+    return SourceModel(found.model, len(text), found.fingerprint or _native.fingerprint(text))
 
 
 def _share(budget: "float | str") -> float:
@@ -347,3 +330,47 @@ def _predictor(
     out = wrap(model, **more)
     out._reference = behind
     return out
+
+
+def _fastest(
+    found: Fitted, source: SourceModel, X: Any, budget: Budget, settings: dict, progress: Any, n_threads: "int | None"
+) -> FastSVM:
+    """Try all methods on rows, and return the fastest model. Warns of what its method warns of."""
+    from fastsvm_cli.benchmarks.chooser import Choice
+
+    if found.prepare is not None:
+        X, found = found.prepare(X), found._replace(prepare=None)
+    own = found._replace(classes=None)  # the chooser counts by the labels of the model's header
+
+    def tried(model: Model, exact: bool) -> FastSVM:
+        out = _predictor(own, source, model, options={}, exact=exact)
+        out._names_checked = True
+        return out
+
+    rows = ArrayRows(X, tried, lambda some: labelled_chunks(some, found, "auto"))
+    with in_python(), _one_blas_thread():
+        limits: dict[str, Any] = {"time_limit": settings["time_limit"], "max_bytes": settings["max_size"] * 1e6}
+        choice = Choice(source, rows, budget, **limits, on_progress=progress).run()
+        attempts = Attempts(choice)
+    if choice.interrupted is not None:
+        raise choice.interrupted
+    picked = choice.picked
+    if picked.warning is not None:
+        warn(f'method="auto": {picked.warning}')
+    assert picked.model is not None
+    recipe = attempts.recipe(picked)
+    out: Any = _predictor(found, source, picked.model, recipe, exact=picked.exact, n_threads=n_threads)
+    out.attempts_ = attempts
+    return out
+
+
+@contextmanager
+def _one_blas_thread() -> "Iterator[None]":
+    # More threads make compilations slower, on a busy machine thirty times (commands/__init__.py).
+    try:
+        from threadpoolctl import threadpool_limits
+    except ImportError:
+        yield
+        return
+    with threadpool_limits(1, "blas"):
+        yield

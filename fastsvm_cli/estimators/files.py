@@ -7,7 +7,6 @@ from copy import copy
 from typing import Any
 
 from fastsvm_cli import _native
-from fastsvm_cli._native import fingerprint, may_delimit
 from fastsvm_cli.errors import warn
 from fastsvm_cli.estimators.predictor import FastSVM, of_file
 from fastsvm_cli.methods.parallel import threads_here
@@ -102,7 +101,7 @@ def loads(text: "bytes | str", *, name: str = "model", **settings: Any) -> FastS
     """
     text = text.encode() if isinstance(text, str) else bytes(text)
     check_start(text, name)
-    return FastSVM(parse_model(text, name), fingerprint=fingerprint(text), **settings)
+    return FastSVM(parse_model(text, name), fingerprint=_native.fingerprint(text), **settings)
 
 
 def as_fast(
@@ -227,7 +226,7 @@ def predict_file(
     if dense and fast.model.serials:
         raise ValueError("dense does not go with a precomputed kernel, whose rows hold serial numbers")
 
-    if dense and not may_delimit(delimiter):
+    if dense and not _native.may_delimit(delimiter):
         raise ValueError(f"delimiter={delimiter!r} found, expected one character that cannot be part of a number")
     request = _native.Request(
         test_file=path,

@@ -15,6 +15,7 @@ import numpy as np
 from fastsvm_cli._native import fingerprint as fingerprint_of
 from fastsvm_cli.errors import FastsvmError, ModelFormatError
 from fastsvm_cli.models import Model, parse_model
+from fastsvm_cli.text.output import write_output
 from fastsvm_cli.text.read_rows import read_bytes
 
 CERTIFIED = 'those of compile(model, method="approx", certify=True) and method="reduce"'
@@ -113,11 +114,8 @@ class FittedEstimator:
 
     model: "Model"
     _parameters: "tuple[str, ...]"  # names of the constructor's arguments
-    _path: "str | None"
+    _path: "str | None"  # file that it was read from
     _reference: Any
-
-    def __copy__(self: Self) -> Self:
-        raise NotImplementedError
 
     def fit(self: Self, X, y=None, **_: Any) -> Self:
         """Do nothing, since the model is fitted, and return the object."""
@@ -146,7 +144,7 @@ class FittedEstimator:
         return True
 
     def __sklearn_clone__(self: Self) -> Self:
-        return self.__copy__()
+        return copy(self)
 
     @property
     def _estimator_type(self) -> str:
@@ -179,7 +177,7 @@ class FittedEstimator:
 
 
 #: Not pickled: the model (its text is), its source (for size), and derived attributes.
-_NOT_PICKLED = ("model", "_reference", "_predictors", "_classes", "_own")
+_NOT_PICKLED = ("model", "_reference", "_predictors", "_classes", "_own_code")
 #: Arguments that determine the answers: words and flags; objects.
 _SETTINGS = ("decision_function_shape", "break_ties", "zero_based", "sklearn")
 _MADE_OF = ("classes", "feature_names_in", "transform", "calibrator")
@@ -187,10 +185,9 @@ _MADE_OF = ("classes", "feature_names_in", "transform", "calibrator")
 _LOST = ("exact", "tolerance", *_MADE_OF, *_SETTINGS)
 
 
-class Persistent:
+class Persistent(FittedEstimator):
     """Base of FastSVM: its file, pickle and copies."""
 
-    model: "Model"
     fingerprint: "str | None"
     exact: Any
     transform: Any
@@ -199,7 +196,6 @@ class Persistent:
     break_ties: bool
     n_features_in_: int
     first_index: int
-    _path: "str | None"  # file that it was read from
 
     def _set_up(self) -> None:
         raise NotImplementedError
@@ -228,13 +224,10 @@ class Persistent:
             If no model file can hold an argument of the object that changes answers. `joblib.dump` stores the object.
         """
         from fastsvm_cli.console.files import check_model_output
-        from fastsvm_cli.text.output import Output
 
         check_model_output(os.fsdecode(path), self.model.fingerprint)
         self.require_none(_LOST, "no model file holds: use joblib.dump, or")
-        text = self._text_of_file() or self.model.to_text()
-        with Output(os.fsdecode(path)) as output:
-            output.write(text)
+        write_output(os.fsdecode(path), self._text_of_file() or self.model.to_text())
 
     def export(
         self,
@@ -275,7 +268,6 @@ class Persistent:
         from fastsvm_cli.console.files import check_model_output
         from fastsvm_cli.export import TARGETS, Options, export, is_prefix
         from fastsvm_cli.export.description import describe
-        from fastsvm_cli.text.output import Output
 
         name = os.fsdecode(path)
         target = os.path.splitext(name)[1].removeprefix(".")
@@ -306,8 +298,7 @@ class Persistent:
         for path in texts:
             check_model_output(path, self.own_fingerprint, self.model.fingerprint)
         for path, text in texts.items():
-            with Output(path) as output:
-                output.write(text)
+            write_output(path, text)
         return made.sizes
 
     def require_none(self, names: "tuple[str, ...]", why: str) -> None:
@@ -322,12 +313,8 @@ class Persistent:
             "sklearn": self.calibrator is not None or several or not (header.classification and header.has_probability),
         }
         default = {"break_ties": False, "decision_function_shape": "ovr"}
-        found = {name: default.get(name) for name in names}
-        found = {
-            name: value
-            for name, value in found.items()
-            if not _same(getattr(self, name), value) and not idle.get(name, False)
-        }
+        changed = (name for name in names if not _same(getattr(self, name), default.get(name)))
+        found = {name: default.get(name) for name in changed if not idle.get(name, False)}
         if found:
             drop = ", ".join(f"{name}={value!r}" for name, value in found.items())
             raise ModelFormatError(

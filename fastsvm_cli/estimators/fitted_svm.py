@@ -10,12 +10,12 @@ import numpy as np
 import scipy.sparse
 
 from fastsvm_cli import _native
-from fastsvm_cli._native import Header, LibsvmFile
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.estimators.fitted_estimator import not_fitted
-from fastsvm_cli.estimators.sklearn_numbers import KERNELS, SVM_TYPES, Calibration, read_calibrators
+from fastsvm_cli.estimators.sklearn_numbers import KERNELS, SVM_TYPES, Calibration, read_calibrator
 from fastsvm_cli.methods.folded_scaling import fold_exact
 from fastsvm_cli.models import ExactModel, parse_libsvm, parse_model
+from fastsvm_cli.text.output import write_output
 from fastsvm_cli.text.scaling import Affine
 
 EXPECTED = "a fitted SVC, NuSVC, SVR, NuSVR or OneClassSVM"
@@ -57,7 +57,7 @@ def read_svm(estimator: Any) -> Fitted:
     """
     name = class_of(estimator, SVM_TYPES)
     if name is None:
-        raise ModelFormatError(_name(estimator), f"no support vector machine found, expected {EXPECTED}")
+        raise ModelFormatError(type(estimator).__name__, f"no support vector machine found, expected {EXPECTED}")
     _require_kernel(estimator, name)
     if not hasattr(estimator, "support_vectors_"):
         raise not_fitted(name, f"it is not fitted yet, expected {EXPECTED}: call fit first")
@@ -73,7 +73,7 @@ def read_svm(estimator: Any) -> Fitted:
         coefficients = coefficients.reshape(0, len(estimator.classes_) - 1 if classification else 1)
     classes = estimator.classes_ if classification else np.array([-1, 1]) if svm_type == "one_class" else None
     probability = classification and len(estimator._probA)
-    header = Header(
+    header = _native.Header(
         svm_type,
         kernel,
         nr_class=len(classes) if classification and classes is not None else 2,
@@ -87,7 +87,7 @@ def read_svm(estimator: Any) -> Fitted:
         probA=np.ravel(estimator._probA).tolist() if probability else None,
         probB=np.ravel(estimator._probB).tolist() if probability else None,
     )
-    model = ExactModel(LibsvmFile(header, _vectors(estimator.support_vectors_, coefficients, name)), name)
+    model = ExactModel(_native.LibsvmFile(header, _vectors(estimator.support_vectors_, coefficients, name)), name)
     return Fitted(
         model,
         name=name,
@@ -104,12 +104,10 @@ def _require_kernel(estimator: Any, name: str) -> None:
     kernel = estimator.kernel
     if callable(kernel):
         found = "a kernel that is a Python function"
-    elif kernel == "precomputed":
-        found = "a precomputed kernel"
     elif kernel in KERNELS:
         return
     else:
-        found = f"kernel {kernel!r}"
+        found = "a precomputed kernel" if kernel == "precomputed" else f"kernel {kernel!r}"
     raise ModelFormatError(name, f"{found} found, expected one of {', '.join(KERNELS)}")
 
 
@@ -134,10 +132,6 @@ def _vectors(vectors: Any, coefficients: np.ndarray, name: str) -> _native.Chunk
         return _native.Chunk.from_csr(coefficients, rows.indptr.astype(np.int64), indices, rows.data)
     except ValueError as error:
         raise ModelFormatError(name, f"{error}, in its support vectors or coefficients") from None
-
-
-def _name(estimator: object) -> str:
-    return type(estimator).__name__
 
 
 def read_estimator(estimator: Any) -> Fitted:
@@ -171,9 +165,9 @@ def read_object(estimator: Any) -> Fitted:
     if is_a(estimator, "_CalibratedClassifier"):
         return _read_calibrated(estimator)
     if is_a(estimator, "BaseSearchCV"):
-        raise not_fitted(_name(estimator), "a search without a best estimator found: fit it, with refit=True")
+        raise not_fitted(type(estimator).__name__, "a search without a best estimator found: fit it, with refit=True")
     if is_a(estimator, "_Compiled", "fastsvm_cli") and not hasattr(estimator, "compiled_"):
-        raise not_fitted(_name(estimator), "it is not fitted yet: call fit first")
+        raise not_fitted(type(estimator).__name__, "it is not fitted yet: call fit first")
     if is_a(estimator, "FittedEstimator", "fastsvm_cli") or hasattr(estimator, "compiled_"):
         where = ": its attribute compiled_ is the result, after a search best_estimator_.compiled_"
         raise ModelFormatError(
@@ -238,7 +232,8 @@ def _read_calibrated(calibrated: Any) -> Fitted:
         found = found._replace(classes=calibrated.classes)
     elif own != known:
         raise ModelFormatError(name, "its classifier knows other classes than itself: it was fitted to other labels")
-    return found._replace(calibrator=read_calibrators(calibrated.calibrators, len(known), name))
+    calibrators = [read_calibrator(each, name) for each in calibrated.calibrators]
+    return found._replace(calibrator=Calibration(calibrators, len(known)))
 
 
 def _of_model(model: ExactModel, name: str, fingerprint: "str | None" = None) -> Fitted:
@@ -257,14 +252,13 @@ def _read_file(path: str) -> Fitted:
 def _read_libsvm(model: Any) -> Fitted:
     # The file has the whole model, with 17 digits.
     import tempfile
-    from pathlib import Path
 
     from libsvm.svmutil import svm_save_model
 
     from fastsvm_cli.text.read_rows import read_bytes
 
     with tempfile.TemporaryDirectory() as folder:
-        path = str(Path(folder) / "libsvm.model")
+        path = os.path.join(folder, "libsvm.model")
         svm_save_model(path, model)
         found = parse_libsvm(read_bytes(path), "svm_model")
     return _of_model(found, "svm_model")
@@ -322,12 +316,9 @@ def to_libsvm(estimator: Any, path: "str | bytes | os.PathLike[str] | None" = No
         model = folded
     if path is not None:
         from fastsvm_cli.console.files import check_model_output
-        from fastsvm_cli.text.output import Output
 
         check_model_output(os.fsdecode(path), found.fingerprint)
-        text = readable_text(model)
-        with Output(os.fsdecode(path)) as output:
-            output.write(text)
+        write_output(os.fsdecode(path), readable_text(model))
     label = model.header.label
     if found.classes is None:
         return {}

@@ -3,16 +3,14 @@
 from collections.abc import Callable
 from copy import copy
 from types import MethodType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from fastsvm_cli.benchmarks.quality import Agreement
 from fastsvm_cli.estimators.fitted_estimator import FittedEstimator
 from fastsvm_cli.estimators.fitted_svm import Fitted, is_a, own_steps, read_object, unwrapped
 from fastsvm_cli.estimators.sklearn_numbers import nearly_equal
-
-if TYPE_CHECKING:
-    from fastsvm_cli.estimators.agreement import Agreement
 
 
 class CompiledEstimator(FittedEstimator):
@@ -53,11 +51,9 @@ class CompiledEstimator(FittedEstimator):
                 return np.flatnonzero(nearly_equal(getattr(fast, name)(X)))
         return []
 
-    def agreement(self, X: Any, estimator: Any = None) -> "Agreement":
+    def agreement(self, X: Any, estimator: Any = None) -> Agreement:
         """Compare the answers with those of `estimator`, by default the one that was compiled: `FastSVM.agreement`."""
         from sklearn.base import is_regressor
-
-        from fastsvm_cli.estimators.agreement import Agreement
 
         reference = self.estimator if estimator is None else estimator
         return Agreement(self.predict(X), reference.predict(X), is_regressor(self.estimator), None)

@@ -2,17 +2,17 @@
 
 import os
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 
-from fastsvm_cli._native import Header
-from fastsvm_cli._native import fingerprint as fingerprint_of
+from fastsvm_cli import _native
+from fastsvm_cli.benchmarks.quality import Agreement
 from fastsvm_cli.errors import ModelFormatError, RowError
 from fastsvm_cli.estimators.fitted_estimator import (
     BEYOND_VOTES,
     CERTIFIED,
-    FittedEstimator,
     Persistent,
     available,
     has_classes,
@@ -37,21 +37,17 @@ from fastsvm_cli.estimators.sklearn_numbers import Classes, OwnCode, deciding, n
 from fastsvm_cli.models import LABELS, ExactModel, Model, Precision, parse_libsvm, read_model_text
 from fastsvm_cli.prediction import Answer, Fallback, Predictor
 
-if TYPE_CHECKING:
-    from fastsvm_cli import _native
-    from fastsvm_cli.estimators.agreement import Agreement
-
 
 def of_file(path: "str | bytes | os.PathLike[str]", parse: "Callable[..., Model]", **settings: Any) -> "FastSVM":
     """Read a model file. settings: keyword arguments of FastSVM."""
     path = os.fsdecode(path)
     text = read_model_text(path)
-    fast = FastSVM(parse(text, path), fingerprint=fingerprint_of(text), **settings)
+    fast = FastSVM(parse(text, path), fingerprint=_native.fingerprint(text), **settings)
     fast._path = path
     return fast
 
 
-class FastSVM(Persistent, FittedEstimator):
+class FastSVM(Persistent):
     """A support vector machine that predicts arrays like a fitted scikit-learn estimator.
 
     The model is exact or compiled. Unless `sklearn` is set, its answers are those of the command `fastsvm predict`, bit
@@ -195,7 +191,7 @@ class FastSVM(Persistent, FittedEstimator):
         self._predictors: dict[str, tuple[Predictor, int]] = {}
         self._classification = header.classification
         self._rows_as_given = self.transform is None and not self.model.serials and self.model.embedded_scaling is None
-        self._own: tuple[OwnCode | None] | None = None  # once it was needed
+        vars(self).pop("_own_code", None)
         if header.classification:
             self._classes = Classes(header.label or [], self.classes)
             self.classes_ = self._classes.classes_
@@ -415,7 +411,7 @@ class FastSVM(Persistent, FittedEstimator):
         error = np.average((y - found) ** 2, weights=sample_weight)
         return float(1 - error / spread) if spread else float(not error)
 
-    def agreement(self, X, estimator: Any = None) -> "Agreement":
+    def agreement(self, X, estimator: Any = None) -> Agreement:
         """Compare the answers with those of an estimator, or of the exact model.
 
         Parameters
@@ -431,10 +427,26 @@ class FastSVM(Persistent, FittedEstimator):
         -------
         agreement : Agreement
             Numbers of rows, and of rows whose answers differ.
-        """
-        from fastsvm_cli.estimators.agreement import agreement
 
-        return agreement(self, X, estimator)
+        Examples
+        --------
+        >>> from sklearn.svm import SVC
+        >>> svc = SVC(gamma=0.1).fit([[0, 0], [1, 1], [0, 1], [1, 0]], [0, 0, 1, 1])
+        >>> fastsvm_cli.compile(svc, "approx", degree=3).agreement([[0.1, 0.2], [0.9, 0.3]])
+        <Agreement: 0 of 2 labels differ, 0 % (95 %: 0 to 66 %)>
+        """
+        reference = estimator if estimator is not None else self._reference
+        if reference is None and self.model.proves:
+            reference = self
+        if reference is None:
+            why = (
+                "what it was compiled from is not known here (it is not pickled along): agreement(X, estimator) says it"
+            )
+            raise ValueError(why)
+        own, other = np.asarray(self.predict(X)), np.asarray(reference.predict(X))
+        regression = self.model.header.regression
+        proven = int(np.sum(self.proven(X))) if hasattr(self, "proven") and not regression else None
+        return Agreement(own, other, regression, proven)
 
     def _rows(self, X) -> Rows:
         if isinstance(X, ParsedRows):
@@ -457,7 +469,7 @@ class FastSVM(Persistent, FittedEstimator):
                 )
         return rows
 
-    def _chunk(self, rows: Rows, first: int, last: int) -> "_native.Chunk":
+    def _chunk(self, rows: Rows, first: int, last: int) -> _native.Chunk:
         if self._rows_as_given:
             return rows.chunk(first, last, type(self).__name__, self.first_index)
         chunk = self._raw_chunk(rows, first, last)
@@ -468,7 +480,7 @@ class FastSVM(Persistent, FittedEstimator):
         except RowError as error:
             raise ValueError(f"row {first + error.row}: {error.why}") from None
 
-    def _raw_chunk(self, rows: Rows, first: int, last: int) -> "_native.Chunk":
+    def _raw_chunk(self, rows: Rows, first: int, last: int) -> _native.Chunk:
         who = type(self).__name__
         if self.model.serials and not isinstance(rows, ParsedRows):
             return serial_chunk_of(rows.block(first, last, who), who)
@@ -509,22 +521,19 @@ class FastSVM(Persistent, FittedEstimator):
         )
         values = 1 if labels and not predictor.with_radius else max(self.model.pairs, 1)
         if self.model.embedded_scaling is not None:
-            values = max(values, self.model.embedded_scaling.shifted)
+            values = max(values, self.model.embedded_scaling.native.shifted)
         self._predictors[kind] = predictor, values
         return predictor, values
 
-    @property
+    @cached_property
     def _own_code(self) -> "OwnCode | None":
-        if self._own is None:
-            exact = deciding(self.model, None if self.exact is None else self.exact.model)
-            own = None
-            if self.sklearn is not None and exact is not None:
-                try:
-                    own = OwnCode(exact, max(self.n_features_in_, exact.max_index), self.sklearn == "sparse")
-                except ImportError:
-                    pass
-            self._own = (own,)
-        return self._own[0]
+        exact = deciding(self.model, None if self.exact is None else self.exact.model)
+        if self.sklearn is None or exact is None:
+            return None
+        try:
+            return OwnCode(exact, max(self.n_features_in_, exact.max_index), self.sklearn == "sparse")
+        except ImportError:
+            return None
 
     def fallback(self) -> "Fallback | None":
         """Return the exact model of the parameter `exact`, with `tolerance`; None without `exact`."""
@@ -541,7 +550,7 @@ class FastSVM(Persistent, FittedEstimator):
         return self.tolerance if self.model.ordered and self.model.header.regression and self.exact is None else None
 
     @property
-    def probability_header(self) -> "Header":
+    def probability_header(self) -> _native.Header:
         """Header with the probability parameters. A reduced set with `exact` uses the header of the exact model."""
         return self.model.header if self.exact is None or not self.model.reduced else self.exact.model.header
 

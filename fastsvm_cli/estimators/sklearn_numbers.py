@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from fastsvm_cli import _native
-from fastsvm_cli._native import class_pairs
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.models import ExactModel, Model, Precision
 
@@ -44,23 +43,16 @@ class Classes:
         self._as_they_are = classes is None
         self._ranked = bool((self._labels == np.arange(len(label))).all())
         self._sorted = bool((self._order == np.arange(len(label))).all())
-        position = {int(theirs): ours for ours, theirs in enumerate(self._order)}
         k = len(label)
-        self._columns = np.zeros(k * (k - 1) // 2, dtype=np.intp)
-        self._signs = np.ones(k * (k - 1) // 2)
-        at = {}
-        for pair, i, j in class_pairs(k):
-            at[position[i], position[j]] = (pair, 1.0)
-            at[position[j], position[i]] = (pair, -1.0)
-        for pair, i, j in class_pairs(k):
-            self._columns[pair], self._signs[pair] = at[i, j]
+        # A pair of classes_, as a pair of labels; the sign is -1 where the labels' order is the other.
+        first, second = (self._order[which] for which in np.triu_indices(k, 1))
+        pair = np.zeros((k, k), dtype=np.intp)
+        for number, i, j in _native.class_pairs(k):
+            pair[i, j] = pair[j, i] = number
+        self._columns, self._signs = pair[first, second], np.where(first < second, 1.0, -1.0)
         # (k - 1, k): each class's pairs, and the signs that make their values positive for it.
-        steps: list[list[tuple[int, float]]] = [[] for _ in range(k)]
-        for pair, i, j in class_pairs(k):
-            steps[i].append((pair, 1.0))
-            steps[j].append((pair, -1.0))
-        self._step_pairs = np.array([[pair for pair, _ in of] for of in steps], dtype=np.intp).reshape(k, -1).T
-        self._step_signs = np.array([[sign for _, sign in of] for of in steps]).reshape(k, -1).T
+        others = np.array([[other for other in range(k) if other != own] for own in range(k)], dtype=np.intp).T
+        self._step_pairs, self._step_signs = pair[np.arange(k), others], np.where(others > np.arange(k), 1.0, -1.0)
 
     def __len__(self) -> int:
         return len(self.classes_)
@@ -263,12 +255,8 @@ class Calibration:
         return (out & (steps > 0)) | ~(steps <= _STEP * sizes)
 
 
-def read_calibrators(calibrators: "list[Any]", classes: int, name: str) -> Calibration:
-    """Return the calibration of scikit-learn's fitted calibrators, all of known kinds."""
-    return Calibration([_read(each, name) for each in calibrators], classes)
-
-
-def _read(calibrator: Any, name: str) -> Any:
+def read_calibrator(calibrator: Any, name: str) -> Any:
+    """Read one of scikit-learn's fitted calibrators, of a known kind."""
     kind = type(calibrator).__name__
     if kind == "_SigmoidCalibration":
         return Sigmoid(float(calibrator.a_), float(calibrator.b_))

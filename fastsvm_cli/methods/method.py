@@ -41,11 +41,11 @@ class MethodOptions(Options):
         from os.path import basename
 
         from fastsvm_cli import _native
-        from fastsvm_cli.console.files import check_files, check_model_output
+        from fastsvm_cli.console.files import check_model_output, check_outputs
 
         if self.output_file is None:  # as svm-train does, in the current directory
             self.output_file = "-" if self.model_file == "-" else basename(self.model_file) + self.suffix
-        check_files(self.output_file, self.model_file, *self.inputs)
+        check_outputs([self.output_file], self.model_file, *self.inputs)
         check_model_output(self.output_file)
         _native.set_threads(self.threads)
 
@@ -152,10 +152,10 @@ class Run:
 
     def embedded(self) -> "Model":
         """Return the compiled model with the range file to embed."""
-        from fastsvm_cli.console.files import embedded_scaling
+        if self.scaling is not None and self.folding is None:
+            from fastsvm_cli.text.scaling import EmbeddedScaling
 
-        if self.folding is None:
-            self.made.model.embedded_scaling = embedded_scaling(self.scaling, self.options.model_file)
+            self.made.model.embedded_scaling = EmbeddedScaling(self.scaling, self.options.model_file)
         return self.made.model
 
 

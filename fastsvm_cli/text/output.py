@@ -42,6 +42,12 @@ class Output:
         system.remove_undo(self._undo)
 
 
+def write_output(path: str, data: bytes) -> None:
+    """Write a file, whole or not at all."""
+    with Output(path) as output:
+        output.write(data)
+
+
 def check_output(path: str, inputs: "Iterable[str | None]") -> None:
     """Raise FileError if `path` cannot be written or, unless a device, is an input under any name."""
     _native.check_output(path, [each for each in inputs if each is not None])

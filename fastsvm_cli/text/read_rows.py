@@ -2,15 +2,12 @@
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from fastsvm_cli import _native
 from fastsvm_cli._native import Position
 from fastsvm_cli.errors import DataFormatError
 from fastsvm_cli.text.byte_source import Content
-
-if TYPE_CHECKING:
-    from fastsvm_cli.text.scaling import Scaling
+from fastsvm_cli.text.scaling import Scaling
 
 #: Maximum bytes parsed at a time. A slow pipe gives smaller blocks: rows are predicted as they arrive.
 BLOCK_BYTES: int = _native.BLOCK_BYTES

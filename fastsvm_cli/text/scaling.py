@@ -8,7 +8,6 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from fastsvm_cli import _native
-from fastsvm_cli._native import fingerprint
 from fastsvm_cli.errors import DataFormatError, ModelFormatError, display
 
 
@@ -29,7 +28,7 @@ class Scaling:
     @property
     def digest(self) -> str:
         """Checksum of the range files' texts."""
-        return "".join(map(fingerprint, self.texts))
+        return "".join(map(_native.fingerprint, self.texts))
 
     def again(self) -> "Scaling":
         """Return the scaling with counts of 0."""
@@ -94,11 +93,6 @@ class EmbeddedScaling:
     def rows(self, chunk: "_native.Chunk") -> "_native.Chunk":
         """Scale raw rows that are not from text."""
         return self.native.rows(chunk)
-
-    @property
-    def shifted(self) -> int:
-        """Number of features that scaling adds to a row without them."""
-        return self.native.shifted
 
     def answer(self, decisions: "_native.Decisions") -> None:
         """Convert regression values to the unit of raw labels, in place."""

@@ -42,7 +42,7 @@ def compiled(command, *given):
         time.sleep(1000)
     return compile_source(command, *given)
 chooser.compile_source = compiled
-from fastsvm_cli.start import run
+from fastsvm_cli.__main__ import run
 sys.argv[0] = "fastsvm"
 run()
 """

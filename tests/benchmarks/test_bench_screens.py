@@ -7,11 +7,11 @@ from copy import copy
 import pytest
 from rich.cells import cell_len
 
-from fastsvm_cli.benchmarks.bench_run import Bench, Case
+from fastsvm_cli.benchmarks.bench_run import END_TO_END, Bench, Case
 from fastsvm_cli.benchmarks.conclusion import conclusion
 from fastsvm_cli.benchmarks.environment import run_process
-from fastsvm_cli.benchmarks.report import hidden, shown
 from fastsvm_cli.benchmarks.timing import Timed, seconds_left
+from fastsvm_cli.commands.bench.report import COLUMNS, hidden, shown
 from fastsvm_cli.comparisons import Budget
 from support.benching import MACHINE, first_rows, printed, train
 from support.paths import FASTSVM, GOLDEN
@@ -40,9 +40,9 @@ def filled(folder, exact, models):
         bench.add_model(str(GOLDEN / path), name=name)
     for at, case in enumerate(bench.cases):
         case.rows_file = "rows"
-        for timed, scale in ((case.end_to_end, 1.0), (case.scoring, 1e-6)):
-            if timed is not None:
-                timed.timings.seconds = [scale * (1 + at) ** 2.3 * (0.0317 + 0.0011 * run) for run in range(3)]
+        for clock, timed in case.timed.items():
+            scale = 1.0 if clock == END_TO_END else 1e-6
+            timed.timings.seconds = [scale * (1 + at) ** 2.3 * (0.0317 + 0.0011 * run) for run in range(3)]
     for name in ("missing", LONG):
         case = Case(name, "compiled")
         case.failed = WHY
@@ -74,13 +74,13 @@ def said(found):
 def test_nothing_slower_than_what_the_user_has_is_advised(benches, screen):
     bench = benches[0]
     exact = next(case for case in bench.cases if case.name == "exact model")
-    before, budgets = exact.end_to_end.timings.seconds, (Budget(0.005), None)
+    before, budgets = exact.timed[END_TO_END].timings.seconds, (Budget(0.005), None)
     text = "".join(said(conclusion(bench, exact, budget)) for budget in budgets)
-    exact.end_to_end.timings.seconds = [0.01] * 3
+    exact.timed[END_TO_END].timings.seconds = [0.01] * 3
     text += "".join(said(conclusion(bench, exact, budget)) for budget in budgets)
-    bench.add_program(exact, "fastsvm-predict").end_to_end.timings.seconds = [0.001] * 3
+    bench.add_program(exact, "fastsvm-predict").timed[END_TO_END].timings.seconds = [0.001] * 3
     text += said(conclusion(bench, exact, Budget(0.005)))
-    exact.end_to_end.timings.seconds, bench.cases = before, bench.cases[:-1]
+    exact.timed[END_TO_END].timings.seconds, bench.cases = before, bench.cases[:-1]
     screen("bench-advice", text.replace(f"{GOLDEN}/", ""))
 
 

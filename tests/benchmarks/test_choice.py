@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 
-from fastsvm_cli.benchmarks.bench_run import Bench
+from fastsvm_cli.benchmarks.bench_run import END_TO_END, Bench
 from fastsvm_cli.benchmarks.conclusion import Candidate, conclusion, pick, within
 from fastsvm_cli.benchmarks.timing import Timings
 from fastsvm_cli.comparisons import Budget, Changed, lower_bound
@@ -125,7 +125,7 @@ def test_the_model_that_a_class_spoils_is_named(rare):
     bench = Bench(str(rare / "test"), str(rare / "model"), folder=str(rare), threads=1, fastsvm=[], svm_predict=None)
     (exact,) = bench.add_model(str(rare / "model"), name="exact model", role="exact")
     (rough,) = bench.add_model(str(rare / "rough"), name="rough")
-    exact.end_to_end.timings.seconds, rough.end_to_end.timings.seconds = [1.0] * 3, [0.1] * 3
+    exact.timed[END_TO_END].timings.seconds, rough.timed[END_TO_END].timings.seconds = [1.0] * 3, [0.1] * 3
     strict = Budget(0.01, each_class=True)
     assert within(bench, strict) is exact and within(bench, Budget(0.1)) is rough
     assert conclusion(bench, exact, strict).sentences[-1] == f"rough changes 0.3 % of all labels, but {LOST}."

@@ -180,5 +180,5 @@ def test_each_class_can_be_asked_for(run, monkeypatch):
 def test_a_document_has_the_numbers_of_the_screen(run, screen):
     done = run([("fast", Made(1e-6, 10)), ("wrong", Made(1e-7, 400)), ("slow", Made(8e-6, 1))])
     machine = {"fastsvm": "1", "processor": "a processor", "kernels": "avx2"}
-    found = choice_report.document(done.choice, machine, "t", "m", 7, ["a command"])
+    found = choice_report.document(done.choice, machine, "t", "m", ["a command"])
     screen("choice-json", compact(rounded(found)))

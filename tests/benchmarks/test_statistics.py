@@ -149,7 +149,7 @@ class Theatre:
             )
         return 0, ""
 
-    def predict(self, predictor, chunks, write, *, path):
+    def predict(self, predictor):
         if not any(each is predictor.model for each in self.models):
             self.models.append(predictor.model)
         number = next(at for at, each in enumerate(self.models) if each is predictor.model)
@@ -187,7 +187,7 @@ def test_tables_and_json_have_the_statistics_of_the_runs(tmp_path, monkeypatch, 
         with monkeypatch.context() as patch:
             patch.setattr(bench_cases, "run_process", theatre.process_run)
             patch.setattr(timing, "perf_counter", theatre.clock)
-            patch.setattr(bench_cases, "predict", theatre.predict)
+            patch.setattr(bench_cases.Predictor, "write", lambda predictor, *_: theatre.predict(predictor))
             patch.setattr(bench_cases, "LibsvmScoring", theatre.libsvm)
             words = ["-q", "--runs", "5", "--budget", "1", option, "rows", *MODELS]
             done = CliRunner().invoke(command, words)

@@ -14,7 +14,7 @@ from types import SimpleNamespace
 import pytest
 from distributed.scheduler import KilledWorker
 
-from fastsvm_cli.cluster import blocks, work
+from fastsvm_cli.cluster import blocks
 from fastsvm_cli.cluster import run as runs
 from fastsvm_cli.cluster.parts import Folder
 from support.dasking import client, parts, predict, run_here
@@ -250,8 +250,8 @@ def test_a_part_that_never_stays_what_it_was(run, monkeypatch):
 
 
 def test_a_worker_of_another_fastsvm(run, monkeypatch):
-    state = work.Job.__getstate__
-    monkeypatch.setattr(work.Job, "__getstate__", lambda self: {**state(self), "version": "0.0.0"})
+    state = runs.Job.__getstate__
+    monkeypatch.setattr(runs.Job, "__getstate__", lambda self: {**state(self), "version": "0.0.0"})
     lines = run(code=1).err.splitlines()
     assert lines[0].startswith("Error: this machine has fastsvm 0.0.0, and a worker ")
     assert len(lines) == 2 and not list(Path("out").glob("part*"))

@@ -15,7 +15,7 @@ from support.processes import outcome
 def test_without_a_package_a_command_works_or_names_it(tmp_path, package, words, message):
     for name, golden in (("m", "c_svc.model"), ("rows", "data")):
         (tmp_path / name).symlink_to(GOLDEN / golden)
-    code = f"import sys; sys.modules[{package!r}] = None; from fastsvm_cli.start import run; run()"
+    code = f"import sys; sys.modules[{package!r}] = None; from fastsvm_cli.__main__ import run; run()"
     done = outcome([sys.executable, "-I", "-c", code, *words.split()], cwd=tmp_path)
     failed = message.startswith("Error: ")
     assert done.returncode == failed and (message == "-" or done.stderr == f"{message}\n"), done

@@ -21,7 +21,7 @@ from support.processes import PATIENCE, wait_until
 #: At the end, `way` says whether click was loaded.
 BY_CORE = """
 import os, sys
-from fastsvm_cli import start
+from fastsvm_cli import __main__ as start
 
 leave = os._exit
 def tell(code):

@@ -25,7 +25,7 @@ AT_A_MOMENT = """
 import os, sys
 moment, number = int(sys.argv[1]), int(sys.argv[2])
 sys.argv = ["fastsvm", *sys.argv[3:]]
-from fastsvm_cli import start
+from fastsvm_cli import __main__ as start
 from fastsvm_cli import system
 seen = 0
 

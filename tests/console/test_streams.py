@@ -66,7 +66,7 @@ def test_a_closed_stream_that_is_needed_is_an_error_and_nothing_is_lost(director
 def test_no_file_becomes_a_standard_stream(directory, closed):
     """Files opened later do not get its descriptor."""
     code = (
-        "import os; from fastsvm_cli import start, cli\n"
+        "import os; from fastsvm_cli import __main__ as start, cli\n"
         "cli.main = lambda error: os._exit(7 if open('rows').fileno() > 2 else 1)\n"
         "start.run()"
     )

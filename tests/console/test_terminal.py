@@ -12,8 +12,10 @@ from support.processes import Screen, on_a_terminal
 
 def fastsvm(words, columns, *, clock="lambda: 0.0", terminal="xterm", piped="", cwd=None):
     """(exit code, output) of fastsvm on a terminal. The clock is fixed: a slow machine would draw a bar."""
-    code = f"from fastsvm_cli import start; from fastsvm_cli.console import terminal; terminal.monotonic = {clock}"
-    command = f'{piped} {sys.executable} -I -c "$0; start.run()" {words}'
+    code = (
+        f"from fastsvm_cli.__main__ import run; from fastsvm_cli.console import terminal; terminal.monotonic = {clock}"
+    )
+    command = f'{piped} {sys.executable} -I -c "$0; run()" {words}'
     return on_a_terminal(["bash", "-c", command, code], columns, cwd=cwd, env={"TERM": terminal})
 
 

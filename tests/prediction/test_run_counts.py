@@ -6,7 +6,7 @@ from math import inf, nan, pi
 import pytest
 
 from fastsvm_cli.models import parse_model
-from fastsvm_cli.prediction import Predictor, RunCounts, predict
+from fastsvm_cli.prediction import Predictor, RunCounts
 from fastsvm_cli.text.read_rows import read_chunks
 from support.model_files import REGRESSION
 from support.processes import outcome
@@ -30,7 +30,7 @@ def test_parts_add_up_to_the_whole(tmp_path):
     every = RunCounts(True)
     for name, text in (("whole", lines), ("a", lines[:7]), ("b", lines[7:])):
         (tmp_path / name).write_text("".join(text))
-        run_counts = predict(Predictor(model), read_chunks(tmp_path / name), lambda data: None, path=name)
+        run_counts = Predictor(model).write(read_chunks(tmp_path / name), lambda data: None, name)
         if name == "whole":
             whole = run_counts.values()
         else:

@@ -58,7 +58,7 @@ def test_version_and_help_load_no_core(option):
     assert not loaded_after(AFTER_MAIN, option) & {"fastsvm_cli._native", "numpy", "rich"}
 
 
-@pytest.mark.parametrize("module", ["fastsvm_cli", "fastsvm_cli.start", "fastsvm_cli.system"])
+@pytest.mark.parametrize("module", ["fastsvm_cli", "fastsvm_cli.__main__", "fastsvm_cli.system"])
 def test_the_package_itself_loads_nothing(module):
     """Everything is loaded on first use. Ctrl-C causes no traceback from the command's first line on."""
     code = f"import sys; before = set(sys.modules); import {module}; print(*sorted(set(sys.modules) - before))"

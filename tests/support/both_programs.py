@@ -8,7 +8,7 @@ from pathlib import Path
 from fastsvm_cli import _native
 from fastsvm_cli.errors import FastsvmError
 from fastsvm_cli.models import parse_model
-from fastsvm_cli.prediction import Predictor, predict
+from fastsvm_cli.prediction import Predictor
 from fastsvm_cli.text.read_rows import read_chunks
 from support.processes import PATIENCE
 
@@ -39,9 +39,8 @@ def ours(folder, data, model, probability=False):
         if probability and not read.header.has_probability:
             return None
         written = []
-        run_counts = predict(
-            Predictor(read, probability=probability), read_chunks(str(folder / "data")), written.append, path="data"
-        )
+        predictor = Predictor(read, probability=probability)
+        run_counts = predictor.write(read_chunks(str(folder / "data")), written.append, "data")
     except FastsvmError as error:
         assert len(str(error).splitlines()) == 1 and str(error).isprintable()
         return None

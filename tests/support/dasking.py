@@ -8,7 +8,7 @@ import tempfile
 from unittest import mock
 
 from fastsvm_cli import cli
-from fastsvm_cli.cluster import run, work
+from fastsvm_cli.cluster import run
 from support.processes import Finished
 
 
@@ -31,7 +31,7 @@ def close():
 def predict(*arguments, before=lambda block: None, code=0):
     """before: called with each block on the worker, where it may raise. Returns a Finished whose `done` lists the parts
     made."""
-    plain, done = work.answer_block, []
+    plain, done = run.answer_block, []
 
     def do(job, block, where):
         before(block)
@@ -43,7 +43,7 @@ def predict(*arguments, before=lambda block: None, code=0):
     def connect(address, say):
         yield client()
 
-    with mock.patch.object(work, "answer_block", do):
+    with mock.patch.object(run, "answer_block", do):
         printed = run_here("predict", *arguments, code=code, connect=connect)
     printed.done = done
     return printed

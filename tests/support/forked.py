@@ -1,8 +1,8 @@
 """The command in its own process, forked from one that has loaded its modules (forking.py): a few milliseconds instead
 of 60 to 300.
 
-It runs from start.run to its exit code, with its own arguments, folder, environment and descriptors. If the environment
-sets variables that are read only once, a new process is started."""
+It runs from __main__.run to its exit code, with its own arguments, folder, environment and descriptors. If the
+environment sets variables that are read only once, a new process is started."""
 
 import atexit
 import json

@@ -50,7 +50,7 @@ def serve(channel):
 
 def leave_to_click():
     """The core does not run `predict`."""
-    from fastsvm_cli import start
+    from fastsvm_cli import __main__ as start
 
     start._predicted = lambda: None
 
@@ -71,7 +71,7 @@ def become(words, cwd, environment, descriptors, prepare=lambda: None):
         sys.stdout = open(1, "w", closefd=False, errors="strict")
         sys.stderr = open(2, "w", closefd=False, errors="backslashreplace")
         prepare()
-        from fastsvm_cli import start
+        from fastsvm_cli import __main__ as start
 
         start.run()
     except BaseException:

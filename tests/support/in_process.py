@@ -10,7 +10,7 @@ from libsvm.svmutil import svm_load_model
 from fastsvm_cli import _native
 from fastsvm_cli.errors import DataFormatError
 from fastsvm_cli.models import parse_model
-from fastsvm_cli.prediction import Predictor, predict
+from fastsvm_cli.prediction import Predictor
 from fastsvm_cli.text.byte_source import Content
 from support.oracles import Machine
 from support.processes import outcome
@@ -69,7 +69,7 @@ class Libsvm:
 
 def written_lines(model, chunks, **options):
     written = []
-    run_counts = predict(Predictor(model, **options), chunks, written.append, path="rows")
+    run_counts = Predictor(model, **options).write(chunks, written.append, "rows")
     return b"".join(written), run_counts
 
 

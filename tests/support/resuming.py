@@ -4,6 +4,7 @@ import os
 import signal
 import stat
 import tempfile
+from types import SimpleNamespace
 
 from fastsvm_cli import _native, prediction
 from fastsvm_cli.commands import resume
@@ -51,8 +52,8 @@ def resumable(path, model):
     """The output of a run with the model file."""
     prediction = _native.Prediction(_native.Request(test_file=os.devnull, model_file=str(model)))
     prediction.prepare()
-    about = {"on_bad_row": "stop", "max_line": 9}
-    return resume.ResumableOutput(str(path), [], {}, about, prediction, say=lambda line: None), prediction
+    options = SimpleNamespace(output=str(path), inputs=[], test_file=model, on_bad_row="stop", max_line=9, note=str)
+    return resume.ResumableOutput(options, prediction), prediction
 
 
 class Disk:

@@ -53,8 +53,7 @@ def command(**parsed):
     check_inputs(*inputs)
     check_document(inputs)
 
-    from fastsvm_cli.commands.bound.report import Reading, bound_report  # imports numpy
-    from fastsvm_cli.commands.bound.screen import advise, show_report
+    from fastsvm_cli.commands.bound.report import Reading, advise, bound_report, show_report  # imports numpy
 
     with Progress("bound", quiet=options.quiet) as progress:
         reading = Reading(options, progress)

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from fastsvm_cli.console import options as shared
-from fastsvm_cli.console.options import POSITIVE, TARGET, Bandwidth, Choice, Integer, UsageError, option
+from fastsvm_cli.console.options import BANDWIDTH, POSITIVE, TARGET, Choice, Integer, UsageError, option
 from fastsvm_cli.errors import spelled
 from fastsvm_cli.methods import Progress
 from fastsvm_cli.methods.method import Attempt, Made, Method, MethodOptions, Run, Search, Setting, require
@@ -66,7 +66,7 @@ class BorderOptions(MethodOptions):
         "Bandwidth of Gaussian kernel density estimates, instead of an SVM. MODEL_FILE is then a training file, and"
         " the border is where two classes' estimates are equal. adaptive: varies so that the weights of all rows add up"
         " to W.",
-        Bandwidth(),
+        BANDWIDTH,
         group="Without an SVM",
     )
     weight: "float | None" = option(

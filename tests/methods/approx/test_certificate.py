@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.models import parse_model
-from fastsvm_cli.prediction import Predictor, predict
+from fastsvm_cli.prediction import Predictor
 from support import oracles
 from support.bordering import two_sided
 from support.evaluation import decide, parse, reference
@@ -182,7 +182,7 @@ def test_printed_radii_are_not_below_the_true_ones():
         machine, x = hostile_machine(rng)
         _, model = certified(machine, **hostile_options(rng))
         chunk, written = parse(hostile_rows(rng, x)), []
-        predict(Predictor(model, values=True), [chunk], written.append, path="rows")
+        Predictor(model, values=True).write([chunk], written.append, "rows")
         value, radius = decide(model, chunk)
         printed = np.array([line.split()[1:] for line in b"".join(written).splitlines()], float).reshape(
             chunk.rows, 2 * model.pairs

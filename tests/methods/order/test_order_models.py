@@ -9,7 +9,7 @@ import pytest
 from fastsvm_cli import _native
 from fastsvm_cli.errors import ModelFormatError
 from fastsvm_cli.models import Precision, parse_model
-from fastsvm_cli.prediction import Predictor, predict
+from fastsvm_cli.prediction import Predictor
 from support import oracles
 from support.checksums import with_checksum
 from support.evaluation import HAND, error_of, parse
@@ -53,7 +53,7 @@ def test_lines_and_counts_depend_neither_on_threads_nor_on_chunks(best_instructi
     for threads, size in ((1, 700), (1, 311), (3, 700), (3, 7)):
         _native.set_threads(threads)
         written, chunks = [], [chunk.slice(at, min(at + size, 700)) for at in range(0, 700, size)]
-        evaluations = predict(Predictor(model), chunks, written.append, path="rows").kernel_evaluations
+        evaluations = Predictor(model).write(chunks, written.append, "rows").kernel_evaluations
         found.add((b"".join(written), evaluations))
     assert len(found) == 1
 
