@@ -1,12 +1,12 @@
 // Compiled without contraction (CMakeLists.txt), to follow LIBSVM's operations one by one. Bounds: B39 of PROOFS.md,
 // same names.
-#include "answers/coupling.h"
+#include "answers/predictions.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstring>
 
-#include "simd/library_exp.h"
+#include "simd/loops.h"
 #include "text/numbers.h"
 
 namespace fastsvm {

@@ -14,13 +14,6 @@
 
 namespace fastsvm {
 
-namespace {
-void check_rows(const Decisions& out, const std::vector<std::int64_t>& which) {
-    for (std::int64_t row : which)
-        if (row < 0 || row >= out.rows) throw std::out_of_range("row out of range");
-}
-}  // namespace
-
 std::vector<std::int64_t> flagged_rows(const std::vector<char>& flags) {
     std::vector<std::int64_t> rows;
     for (std::size_t r = 0; r < flags.size(); ++r)
@@ -74,7 +67,8 @@ void Decisions::map_values(double from, double scale, double to) {
 
 void Decisions::charge(const std::vector<std::int64_t>& which, const Decisions& from) {
     if (from.rows != static_cast<std::int64_t>(which.size())) throw std::invalid_argument("other rows");
-    check_rows(*this, which);
+    for (std::int64_t row : which)
+        if (row < 0 || row >= rows) throw std::out_of_range("row out of range");
     for (std::size_t i = 0; i < which.size(); ++i) evaluations[which[i]] += from.evaluations[i];
 }
 
@@ -128,7 +122,6 @@ void predict(const Task& task, const Decisions& decisions, bool probability, Pre
     const std::int64_t grain = out.columns > 2 ? std::max(1, 4096 / (k * k)) : 4096;
     parallel_for(out.rows, grain, [&](std::int64_t first, std::int64_t last) {
         const auto task_scratch = task.task_scratch();
-        std::vector<int>& votes = task_scratch->votes;
         Coupling* const coupling = out.columns && task.classification() ? &task_scratch->coupling() : nullptr;
         for (std::int64_t row = first; row < last; ++row) {
             const double* const value = decisions.value.data() + row * decisions.pairs;
@@ -148,23 +141,9 @@ void predict(const Task& task, const Decisions& decisions, bool probability, Pre
                 }
             } else if (out.columns) {
                 coupling->probabilities(value, p);
-                int best = 0;
-                for (int i = 1; i < k; ++i)
-                    if (p[i] > p[best]) best = i;
-                out.label[row] = task.labels[static_cast<std::size_t>(best)];
+                out.label[row] = task.labels[static_cast<std::size_t>(std::max_element(p, p + k) - p)];
             } else {
-                std::fill(votes.begin(), votes.end(), 0);
-                std::size_t pair = 0;
-                for (int i = 0; i < k; ++i)
-                    for (int j = i + 1; j < k; ++j, ++pair) {  // no branch: signs are unpredictable
-                        const int first = value[pair] > 0;
-                        votes[static_cast<std::size_t>(i)] += first;
-                        votes[static_cast<std::size_t>(j)] += 1 - first;
-                    }
-                int best = 0;
-                for (int i = 1; i < k; ++i)
-                    if (votes[static_cast<std::size_t>(i)] > votes[static_cast<std::size_t>(best)]) best = i;
-                out.label[row] = task.labels[static_cast<std::size_t>(best)];
+                out.label[row] = task.labels[static_cast<std::size_t>(task_scratch->votes.elect(value))];
             }
         }
     });
@@ -172,7 +151,6 @@ void predict(const Task& task, const Decisions& decisions, bool probability, Pre
 
 namespace {
 
-// A class wins if its certain votes exceed those any other can reach (or equal them, and it comes first).
 bool votes_decided(int k, const double* value, const double* radius, std::vector<int>& low, std::vector<int>& high) {
     std::fill(low.begin(), low.end(), 0);
     std::fill(high.begin(), high.end(), 0);
@@ -185,12 +163,7 @@ bool votes_decided(int k, const double* value, const double* radius, std::vector
             high[static_cast<std::size_t>(i)] += !second;
             high[static_cast<std::size_t>(j)] += !first;
         }
-    const int winner = static_cast<int>(std::max_element(low.begin(), low.end()) - low.begin());
-    for (int c = 0; c < k; ++c) {
-        const int mine = low[static_cast<std::size_t>(winner)], theirs = high[static_cast<std::size_t>(c)];
-        if (c != winner && !(mine > theirs || (mine == theirs && winner < c))) return false;
-    }
-    return true;
+    return elected(k, low.data(), high.data()) >= 0;
 }
 
 }  // namespace

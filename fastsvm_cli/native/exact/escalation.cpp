@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <limits>
 
 #include "exact/labels/grid_tiles.h"
 #include "exact/labels/kernel_tiles.h"
@@ -13,7 +12,7 @@ namespace fastsvm {
 
 namespace {
 
-constexpr LevelCost none{std::numeric_limits<double>::infinity(), 0};
+constexpr LevelCost none{infinite, 0};
 
 // From scripts/measure_levels.cpp: single, codes, bits, bytes, halves, tiles, entries, lists; several, reference,
 // proof. Only ratios within a row matter; each row is from one machine.

@@ -11,6 +11,7 @@
 
 #include "engine/header.h"
 #include "engine/model.h"
+#include "exact/reference/rounding.h"
 #include "exact/values/panels.h"
 #include "simd/loops.h"
 #include "simd/parallel.h"
@@ -42,9 +43,7 @@ Density::Density(std::vector<std::int64_t> nr_sv, double weight, const Rows& row
             sound = sound && nr_sv_[i] > 0 && (i == j || weight < static_cast<double>(nr_sv_[i] + nr_sv_[j]));
     if (!sound || total != rows.rows) throw std::invalid_argument("wrong numbers of rows, or a weight beyond them");
     blocks_.assign(rows.rows, features_.size());
-    for (std::int64_t r = 0; r < rows.rows; ++r)
-        for (std::int64_t e = rows.begin(r); e < rows.end(r); ++e)
-            *blocks_.at(r, features_.column(rows.indices[e])) = rows.values[e];
+    for (std::int64_t r = 0; r < rows.rows; ++r) spread(features_, rows, r, blocks_.at(r, 0), panel);
 }
 
 namespace {
@@ -114,14 +113,7 @@ void Density::decision_values(const Rows& rows, Decisions& out) const {
         scratch.k.resize(whole + lanes);
         for (std::int64_t r = from; r < to; ++r) {
             std::fill(scratch.z.begin(), scratch.z.end(), 0.0);
-            double outside = 0;  // squared norm of entries that no vector has
-            for (std::int64_t e = rows.begin(r); e < rows.end(r); ++e) {
-                const std::int32_t column = features_.column(rows.indices[e]);
-                if (column >= 0)
-                    scratch.z[static_cast<std::size_t>(column)] = rows.values[e];
-                else
-                    outside += rows.values[e] * rows.values[e];
-            }
+            const double outside = spread(features_, rows, r, scratch.z.data());
             for (std::int64_t s = 0; s < panels_; ++s)
                 loops().panel_distances(blocks_.at(s * panel, 0), d, scratch.z.data(), outside,
                                         scratch.squares.data() + s * panel);
@@ -208,7 +200,7 @@ void Border::add_pair(double level, std::int64_t n, const double* rows) {
     Pair pair{level, n, {}, {}, {}, {}, {}};
     pair.center.assign(static_cast<std::size_t>(d), 0.0);
     pair.blocks.assign(n, d);
-    pair.half_norm.assign(static_cast<std::size_t>(whole(n, panel)), std::numeric_limits<double>::infinity());
+    pair.half_norm.assign(static_cast<std::size_t>(whole(n, panel)), infinite);
     pair.normals.resize(static_cast<std::size_t>(n * d));
     pair.offset.resize(static_cast<std::size_t>(n));
     for (std::int64_t i = 0; i < n; ++i)
@@ -273,16 +265,15 @@ double Border::mean(const Pair& pair, const Columns& row, double outside, Scratc
 
 double Border::value(const Pair& pair, const Columns& row, double outside, Scratch& scratch) const {
     if (!pair.n) return pair.level;
-    const std::int64_t d = features_.size();
     const bool several = local_ > 1 && pair.n > 1;
     // |z - b|^2 / 2, less what all samples share.
-    double least = std::numeric_limits<double>::infinity();
+    double least = infinite;
     std::int64_t nearest = 0;
     double dots[panel];
     for (std::int64_t from = 0; from < pair.n; from += panel) {
         loops().panel_dots(pair.blocks.at(from, 0), row.count(), row.column.data(), row.value.data(), dots);
         const double* const half_norm = pair.half_norm.data() + from;
-        double low = std::numeric_limits<double>::infinity();
+        double low = infinite;
         for (int s = 0; s < panel; ++s) {
             dots[s] = half_norm[s] - dots[s];
             low = dots[s] < low ? dots[s] : low;

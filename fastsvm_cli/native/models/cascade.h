@@ -42,8 +42,6 @@ public:
     // -infinity if no class was found that wins all its pairs, or if the row is longer than `longest`.
     void margins(const Rows& rows, std::size_t stage, std::int32_t* winner, double* margin) const;
 
-    std::int64_t classes() const { return classes_; }
-    std::int64_t pairs() const { return pairs_; }
     const std::vector<CascadeStage>& stages() const { return stages_; }
 
 private:
@@ -58,6 +56,7 @@ private:
     };
     struct Block;
     void prepare(const CascadeStage& stage);
+    void in_blocks(const Rows& rows, const Callable<Block&, std::int64_t, std::int64_t>& work) const;
     // Winners and margins of the block's rows.
     void evaluate(const Rows& rows, std::size_t stage, Block& block) const;
     void take_terms(const Rows& rows, std::int64_t vectors, Block& block) const;

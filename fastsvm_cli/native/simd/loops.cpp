@@ -12,15 +12,8 @@ extern const TextLoops text;  // longer registers gain nothing
 namespace FASTSVM_ISA {
 namespace {
 
-typedef Wide<double, lanes> v8;  // in one, two or four registers
-typedef Wide<double, register_bytes / 8> vd;
 typedef Wide<double, panel> Whole;
-constexpr int doubles = register_bytes / 8;
-static_assert(lanes % doubles == 0, "whole registers");
-
-FASTSVM_INLINE v8 load(const double* p) { return v8::load(p); }
-FASTSVM_INLINE void store(double* p, v8 x) { x.store(p); }
-FASTSVM_INLINE v8 splat(double x) { return v8::splat(x); }
+static_assert(lanes == 8 && lanes % doubles == 0, "whole registers");
 
 void panel_dots(const double* block, std::int64_t count, const std::int32_t* columns, const double* x, double* out) {
     Whole sums = Whole::splat(0);

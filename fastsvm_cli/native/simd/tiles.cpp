@@ -7,10 +7,6 @@ namespace fastsvm {
 namespace FASTSVM_ISA {
 namespace {
 
-constexpr int floats = register_bytes / 4, doubles = register_bytes / 8;
-typedef Wide<float, floats> vf;
-typedef Wide<double, doubles> vd;
-
 // Registers of vectors per row. Few rows need more: a sum waits for its previous addition.
 template <int R, class V, class T> constexpr int registers_of() {
     constexpr int in_panel = panel * static_cast<int>(sizeof(T)) / static_cast<int>(sizeof(V));

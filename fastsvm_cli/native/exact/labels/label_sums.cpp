@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "exact/reference/rounding.h"
 #include "simd/loops.h"
@@ -106,7 +105,7 @@ LabelSums::Share LabelSums::share(double relative_error) const {
     const double n = static_cast<double>(padded_);
     const double term = (1 + relative_error) * (1 + inexact_) * (1 + 4.00001 * single_unit) - 1 + (n + 40) * 1.2e-16;
     const double lost = std::ldexp(n, coefficient_exponent - 124);
-    if (!(term < 0.5)) return {std::numeric_limits<double>::infinity(), 0};
+    if (!(term < 0.5)) return {infinite, 0};
     const double relative = term / (1 - term);
     return {relative, scale_ * lost * (2 + relative)};
 }
@@ -168,7 +167,7 @@ void LabelSums::decide_pair(const KernelTiles& tiles, const Rows& rows, const st
                                rounding_.svm_predict(0, rounding_.svm_predict(rows, which[r])) + 1e-200) *
                               (1 + 1e-9);
         // Values without a bound may be anything, also NaN.
-        const bool known = wrong.relative < std::numeric_limits<double>::infinity();
+        const bool known = wrong.relative < infinite;
         if (known && (likely || std::fabs(value) > radius))
             winner[which[r]] = value > 0 ? 0 : 1;
         else
@@ -233,8 +232,7 @@ void LabelSums::decide_classes(const KernelTiles& tiles, const Rows& rows, const
             row.theirs = rounding_.svm_predict(rows, which[first + r]);
             row.theirs_of_any = rounding_.svm_predict_of_any(row.theirs);
             row.votes = false;
-            row.decided = row.wrong.relative < std::numeric_limits<double>::infinity() &&
-                          row.theirs.kernel < std::numeric_limits<double>::infinity();
+            row.decided = row.wrong.relative < infinite && row.theirs.kernel < infinite;
             if (!row.decided) continue;
             // The nearest vector's class is a better guess than that of the largest sum.
             std::size_t likely = 0;

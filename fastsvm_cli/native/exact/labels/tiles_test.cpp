@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
-#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -189,8 +188,7 @@ TEST_CASE("grid: values are within their error, on every grid, near it and beyon
                 check_parts(random, *tiles, rows, values);
                 if (change != nothing) continue;
                 CHECK(tiles->binary() == (grid.count == 2));
-                for (double error : values.errors)
-                    CHECK(error < (tiles->off() > 0 ? std::numeric_limits<double>::infinity() : 5 * single_unit));
+                for (double error : values.errors) CHECK(error < (tiles->off() > 0 ? infinite : 5 * single_unit));
             }
 }
 
@@ -302,7 +300,7 @@ void check(const std::string& name, double gamma, const std::vector<Row>& vector
     INFO(name);
     const std::vector<std::int64_t> order = in_order(static_cast<std::int64_t>(vectors.size()));
     const SingleTiles tiles(model_of(vectors, gamma), order);
-    const double most = name == "far offset" ? std::numeric_limits<double>::infinity() : 1e-3;
+    const double most = name == "far offset" ? infinite : 1e-3;
     for (double error : checked_values(tiles, gamma, vectors, rows, order).errors)
         if (ordinary) CHECK(error < most);
 }

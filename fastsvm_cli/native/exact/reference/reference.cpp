@@ -8,7 +8,6 @@
 #include <optional>
 #include <vector>
 
-#include "simd/library_exp.h"
 #include "simd/loops.h"
 #include "simd/parallel.h"
 
@@ -27,55 +26,41 @@ inline Sparse row_of(const Rows& rows, std::int64_t row) {
             rows.indices.data() + rows.end(row)};
 }
 
-// Visits the common prefix of equal indices, which is all for dense rows, and moves x and y past it.
-template <class Visit> inline void walk_together(Sparse& x, Sparse& y, Visit visit) {
+// Visits the indices of both: both(a, b) where they are equal, else of_x(a) or of_y(b). Moves x and y to where one
+// ends. The common prefix of equal indices, which is all for dense rows, has a loop of its own.
+template <class Both, class OfX, class OfY> inline void merge(Sparse& x, Sparse& y, Both both, OfX of_x, OfY of_y) {
     const std::ptrdiff_t n = std::min(x.end - x.index, y.end - y.index);
     std::ptrdiff_t k = 0;
-    for (; k < n && x.index[k] == y.index[k]; ++k) visit(x.value[k], y.value[k]);
+    for (; k < n && x.index[k] == y.index[k]; ++k) both(x.value[k], y.value[k]);
     x = {x.index + k, x.value + k, x.end};
     y = {y.index + k, y.value + k, y.end};
-}
-
-inline double dot(Sparse x, Sparse y) {
-    double sum = 0;
-    walk_together(x, y, [&](double a, double b) { sum += a * b; });
     while (x.index != x.end && y.index != y.end) {
         if (*x.index == *y.index) {
-            sum += *x.value++ * *y.value++;
+            both(*x.value++, *y.value++);
             ++x.index;
             ++y.index;
         } else if (*x.index > *y.index) {
             ++y.index;
-            ++y.value;
+            of_y(*y.value++);
         } else {
             ++x.index;
-            ++x.value;
+            of_x(*x.value++);
         }
     }
+}
+
+inline double dot(Sparse x, Sparse y) {
+    double sum = 0;
+    merge(x, y, [&](double a, double b) { sum += a * b; }, [](double) {}, [](double) {});
     return sum;
 }
 
 inline double squared_distance(Sparse x, Sparse y) {
     double sum = 0;
-    walk_together(x, y, [&](double a, double b) { sum += (a - b) * (a - b); });
-    while (x.index != x.end && y.index != y.end) {
-        if (*x.index == *y.index) {
-            const double d = *x.value++ - *y.value++;
-            sum += d * d;
-            ++x.index;
-            ++y.index;
-        } else if (*x.index > *y.index) {
-            sum += *y.value * *y.value;
-            ++y.index;
-            ++y.value;
-        } else {
-            sum += *x.value * *x.value;
-            ++x.index;
-            ++x.value;
-        }
-    }
-    for (; x.index != x.end; ++x.index, ++x.value) sum += *x.value * *x.value;
-    for (; y.index != y.end; ++y.index, ++y.value) sum += *y.value * *y.value;
+    const auto square = [&](double a) { sum += a * a; };
+    merge(x, y, [&](double a, double b) { square(a - b); }, square, square);
+    for (; x.index != x.end; ++x.index, ++x.value) square(*x.value);
+    for (; y.index != y.end; ++y.index, ++y.value) square(*y.value);
     return sum;
 }
 

@@ -33,6 +33,18 @@ std::vector<std::int32_t> used_indices(const Rows& vectors) {
     return all;
 }
 
+double spread(const Features& features, const Rows& rows, std::int64_t row, double* out, std::int64_t apart) {
+    double outside = 0;
+    for (std::int64_t e = rows.begin(row); e < rows.end(row); ++e) {
+        const std::int32_t column = features.column(rows.indices[e]);
+        if (column >= 0)
+            out[column * apart] = rows.values[e];
+        else
+            outside += rows.values[e] * rows.values[e];
+    }
+    return outside;
+}
+
 bool in_tiles(double entries, std::int64_t features) {
     const LevelCosts& costs = level_costs();
     return costs.tiles.of(static_cast<double>(features)) < costs.entries.of(entries);
@@ -64,9 +76,7 @@ Panels::Panels(const Kernel& kernel, const Rows& vectors, const std::vector<std:
     if (dense_) {
         blocks_.assign(padded_, d);
         for (std::int64_t s = 0; s < n; ++s)
-            for (std::int64_t e = order[s] < 0 ? 0 : vectors.begin(order[s]);
-                 order[s] >= 0 && e < vectors.end(order[s]); ++e)
-                *blocks_.at(s, features_.column(vectors.indices[e])) = vectors.values[e];
+            if (order[s] >= 0) spread(features_, vectors, order[s], blocks_.at(s, 0), panel);
         return;
     }
     start_.push_back(0);
@@ -113,19 +123,6 @@ void Panels::take(const Rows& rows, const std::int64_t* which, std::int64_t n, P
         double* const to = out.row_panels.at(i, 0);
         for (std::int64_t e = 0; e < z.count(); ++e) to[z.column[e] * row_panel] = z.value[e];
     }
-}
-
-double Panels::spread(const Rows& rows, std::int64_t row, double* out) const {
-    std::fill_n(out, features_.size(), 0.0);
-    double outside = 0;
-    for (std::int64_t e = rows.begin(row); e < rows.end(row); ++e) {
-        const std::int32_t column = features_.column(rows.indices[e]);
-        if (column >= 0)
-            out[column] = rows.values[e];
-        else
-            outside += rows.values[e] * rows.values[e];
-    }
-    return outside;
 }
 
 void Panels::dots(const PreparedRow& row, std::int64_t from, std::int64_t to, double* out,
@@ -275,15 +272,7 @@ void RowsInPanels::add(std::int64_t row) {
     row_[slot] = row;
     norms_[slot] = rows_->squared_norms[row];
     if (!inverse_roots_.empty()) inverse_roots_[slot] = 1 / std::sqrt(kernel_.before_normalization(norms_[slot]));
-    double outside = 0;
-    if (vectors_.dense())
-        for (std::int64_t e = rows_->begin(row); e < rows_->end(row); ++e) {
-            const std::int32_t column = vectors_.column(rows_->indices[e]);
-            if (column >= 0)
-                z[column * panel] = rows_->values[e];
-            else
-                outside += rows_->values[e] * rows_->values[e];
-        }
+    const double outside = vectors_.dense() ? spread(vectors_.known(), *rows_, row, z, panel) : 0;
     if (!outside_.empty()) outside_[slot] = outside;
 }
 
@@ -334,7 +323,7 @@ void RowsInPanels::dots(const Vectors& x, double* out, std::int64_t stride) {
         for (std::int64_t slot = 0; slot < size_; ++slot) {
             double sum = 0;
             for (std::int64_t e = rows_->begin(row_[slot]); e < rows_->end(row_[slot]); ++e) {
-                const std::int32_t column = vectors_.column(rows_->indices[e]);
+                const std::int32_t column = vectors_.known().column(rows_->indices[e]);
                 if (column >= 0) sum += rows_->values[e] * scratch_[column];
             }
             out[slot / panel * stride + v * panel + slot % panel] = sum;

@@ -36,8 +36,6 @@ public:
     // Prepares a row, or the n rows `which`.
     void take(const Rows& rows, std::int64_t row, PreparedRow& out) const;
     void take(const Rows& rows, const std::int64_t* which, std::int64_t n, PreparedRows& out) const;
-    // Writes the row by column, (features). Returns the squared norm of entries that no vector has.
-    double spread(const Rows& rows, std::int64_t row, double* out) const;
     // K(z, x_s) for from <= s < to, multiples of `panel`, or one group of `lanes`. scratch: (features), zeros before
     // and after.
     void kernel_values(const PreparedRow& row, std::int64_t from, std::int64_t to, double* out,
@@ -56,10 +54,9 @@ public:
                            std::vector<double>& scratch) const;
     bool dense() const { return dense_; }
     std::int64_t features() const { return features_.size(); }
+    const Features& known() const { return features_; }
     // Vector s and the next ones of its panel, by column, `panel` apart; dense only.
     const double* columns_from(std::int64_t s) const { return blocks_.at(s, 0); }
-    // Column of a LIBSVM index, or -1.
-    std::int32_t column(std::int32_t index) const { return features_.column(index); }
 
 private:
     void dots(const PreparedRow& row, std::int64_t from, std::int64_t to, double* out,
@@ -110,6 +107,9 @@ std::int64_t vectors_per_tile(std::int64_t features);
 std::vector<std::int64_t> in_order(std::int64_t n);
 // LIBSVM indices in the vectors, increasing.
 std::vector<std::int32_t> used_indices(const Rows& vectors);
+// Writes a row's entries by column, `apart` numbers from column to column. Returns the squared norm of its entries
+// without a column.
+double spread(const Features& features, const Rows& rows, std::int64_t row, double* out, std::int64_t apart = 1);
 
 // RowsInPanels: kernel values of rows in panels with one, two or four vectors at a time.
 
