@@ -46,6 +46,7 @@ private:
     struct Errors;
     void make_q();
     template <class Watch> bool couple(Watch& watch);
+    void couple_unwatched(double* p);
     std::size_t at(int i, int j) const { return static_cast<std::size_t>(i) * width_ + static_cast<std::size_t>(j); }
 
     const Odds* odds_ = nullptr;
@@ -191,14 +192,16 @@ public:
 
     // The same from the values of all pairs, none undecided.
     int elect(const double* value) {
-        std::fill(low_.begin(), low_.end(), 0);
-        for (int i = 0; i < classes_; ++i)
-            for (int j = i + 1; j < classes_; ++j, ++value) {  // no branch: signs are unpredictable
+        const int classes = classes_;
+        int* const votes = low_.data();
+        std::fill_n(votes, classes, 0);
+        for (int i = 0; i < classes; ++i)
+            for (int j = i + 1; j < classes; ++j, ++value) {  // no branch: signs are unpredictable
                 const int first = *value > 0;
-                low_[i] += first;
-                low_[j] += 1 - first;
+                votes[i] += first;
+                votes[j] += 1 - first;
             }
-        return static_cast<int>(std::max_element(low_.begin(), low_.end()) - low_.begin());
+        return static_cast<int>(std::max_element(votes, votes + classes) - votes);
     }
 
 private:

@@ -12,6 +12,12 @@ namespace fastsvm {
 
 namespace {
 
+// Support vectors in a trial.
+constexpr std::int64_t trial_rows = 64;
+// Grid values below this relative error are better than single precision, which cannot decide what they leave
+// undecided.
+constexpr double finer = 5e-7;
+
 constexpr LevelCost none{infinite, 0};
 
 // From scripts/measure_levels.cpp: single, codes, bits, bytes, halves, tiles, entries, lists; several, reference,
@@ -40,14 +46,6 @@ const LevelCosts& level_costs() {
     return std::strcmp(name, "avx2") == 0 ? avx2 : baseline;
 #endif
 }
-
-namespace {
-// Support vectors in a trial.
-constexpr std::int64_t trial_rows = 64;
-// Grid values below this relative error are better than single precision, which cannot decide what they leave
-// undecided.
-constexpr double finer = 5e-7;
-}  // namespace
 
 Escalation::Escalation(const SvmModel& model, const Rounding& rounding, const Features& features, bool in_panels)
     : model_(model) {

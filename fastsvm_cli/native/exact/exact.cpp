@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
-#include <stdexcept>
 
 #include "exact/escalation.h"
 #include "simd/aligned.h"

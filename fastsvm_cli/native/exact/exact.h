@@ -11,7 +11,6 @@
 
 #include "answers/predictions.h"
 #include "exact/escalation.h"
-#include "exact/labels/label_sums.h"
 #include "exact/reference/reference.h"
 #include "exact/reference/rounding.h"
 #include "exact/values/panels.h"

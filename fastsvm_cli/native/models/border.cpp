@@ -22,31 +22,7 @@ namespace {
 
 constexpr int most_steps = 200;
 constexpr double at_rest = 1e-13;  // tolerance for log(sum of weights)
-
-}  // namespace
-
-struct Density::Scratch {
-    std::vector<double> z;        // (d): the row
-    std::vector<double> squares;  // (panels * panel): |z - x|^2
-    std::vector<double> s;        // of a pair, its first class first; in units of the largest
-    std::vector<double> k;        // as s, in whole lanes
-};
-
-Density::~Density() = default;
-
-Density::Density(std::vector<std::int64_t> nr_sv, double weight, const Rows& rows)
-    : nr_sv_(std::move(nr_sv)), weight_(weight), features_(used_indices(rows)), panels_(groups(rows.rows, panel)) {
-    std::int64_t total = 0;
-    bool sound = nr_sv_.size() > 1 && weight > 0;
-    for (std::size_t i = 0; i < nr_sv_.size(); total += nr_sv_[i++])
-        for (std::size_t j = 0; j < nr_sv_.size(); ++j)
-            sound = sound && nr_sv_[i] > 0 && (i == j || weight < static_cast<double>(nr_sv_[i] + nr_sv_[j]));
-    if (!sound || total != rows.rows) throw std::invalid_argument("wrong numbers of rows, or a weight beyond them");
-    blocks_.assign(rows.rows, features_.size());
-    for (std::int64_t r = 0; r < rows.rows; ++r) spread(features_, rows, r, blocks_.at(r, 0), panel);
-}
-
-namespace {
+constexpr std::int64_t border_rows = 64;
 
 // log of the sum of exp(-g s), even if all underflow.
 double log_sum(const double* s, std::int64_t n, double g, std::vector<double>& k) {
@@ -85,6 +61,27 @@ double solve(const std::vector<double>& s, std::int64_t n, double weight, std::v
 }
 
 }  // namespace
+
+struct Density::Scratch {
+    std::vector<double> z;        // (d): the row
+    std::vector<double> squares;  // (panels * panel): |z - x|^2
+    std::vector<double> s;        // of a pair, its first class first; in units of the largest
+    std::vector<double> k;        // as s, in whole lanes
+};
+
+Density::~Density() = default;
+
+Density::Density(std::vector<std::int64_t> nr_sv, double weight, const Rows& rows)
+    : nr_sv_(std::move(nr_sv)), weight_(weight), features_(used_indices(rows)), panels_(groups(rows.rows, panel)) {
+    std::int64_t total = 0;
+    bool sound = nr_sv_.size() > 1 && weight > 0;
+    for (std::size_t i = 0; i < nr_sv_.size(); total += nr_sv_[i++])
+        for (std::size_t j = 0; j < nr_sv_.size(); ++j)
+            sound = sound && nr_sv_[i] > 0 && (i == j || weight < static_cast<double>(nr_sv_[i] + nr_sv_[j]));
+    if (!sound || total != rows.rows) throw std::invalid_argument("wrong numbers of rows, or a weight beyond them");
+    blocks_.assign(rows.rows, features_.size());
+    for (std::int64_t r = 0; r < rows.rows; ++r) spread(features_, rows, r, blocks_.at(r, 0), panel);
+}
 
 double Density::log_odds(std::int64_t first, std::int64_t n_first, std::int64_t second, std::int64_t n_second,
                          Scratch& scratch) const {
@@ -176,10 +173,6 @@ std::string too_many_cells(std::int64_t rows, std::int64_t features) {
            gigabytes(rows * features) + " as a dense matrix, expected at most " + gigabytes(most_density_cells) +
            ": take fewer rows";
 }
-
-namespace {
-constexpr std::int64_t border_rows = 64;
-}  // namespace
 
 Border::Border(std::vector<std::int32_t> features, int local) : features_(std::move(features)), local_(local) {
     if (local < 1 || local > most_local) throw std::invalid_argument("so many nearest samples cannot be weighed");

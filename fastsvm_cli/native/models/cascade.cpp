@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "engine/header.h"
-#include "exact/labels/label_sums.h"
 #include "exact/reference/rounding.h"
 #include "exact/values/panels.h"
 #include "simd/loops.h"
@@ -43,6 +42,9 @@ struct Cascade::Block {
     bool has_linear = false;
     std::int64_t known = 0;  // kernel values among the terms
     Decisions base{1};       // (live, pairs): polynomials of degree 2 and 3
+    double base_of(std::int64_t row, std::int64_t pair) const {
+        return base.value[static_cast<std::size_t>(row * base.pairs + pair)];
+    }
     // Rows to elect, by candidate; scratch.
     std::vector<std::int64_t> waiting, candidate, order, ends;
     std::vector<std::int64_t> lengths, starts, zeros;
@@ -118,7 +120,7 @@ void Cascade::prepare(const CascadeStage& stage) {
         for (std::int64_t c = 0; c < classes_; ++c)
             for (std::int64_t other = 0; other < classes_; ++other) {
                 if (other == c) continue;
-                const float* const from = out.coefficients.data() + pair_of(c, other) * out.length;
+                const float* const from = out.coefficients.data() + pair_of(classes_, c, other) * out.length;
                 float* const to = out.scores.data() + c * out.length;
                 for (std::int64_t i = 0; i < out.length; ++i) to[i] += c < other ? from[i] : -from[i];
             }
@@ -154,7 +156,7 @@ void Cascade::value_of_pair(const Rows& rows, const Prepared& stage, Block& bloc
     const std::int64_t n = static_cast<std::int64_t>(block.live.size()), zero = 0;
     for (std::int64_t r = 0; r < n; ++r) {
         double value = stage.constant;
-        if (stage.polynomial) value += block.base.value[static_cast<std::size_t>(r)];
+        if (stage.polynomial) value += block.base_of(r, 0);
         if (!stage.linear.empty())
             for (std::int64_t e = rows.begin(block.live[r]); e < rows.end(block.live[r]); ++e)
                 if (const std::int32_t column = features_.column(rows.indices[e]); column >= 0)
@@ -189,8 +191,7 @@ void Cascade::first_candidates(const Prepared& stage, Block& block) const {
                 double score = block.sums[c * product_rows + k];
                 for (std::int64_t other = 0; stage.polynomial && other < classes_; ++other) {
                     if (other == c) continue;
-                    const double value =
-                        block.base.value[static_cast<std::size_t>((first + k) * pairs_ + pair_of(c, other))];
+                    const double value = block.base_of(first + k, pair_of(classes_, c, other));
                     score += c < other ? value : -value;
                 }
                 if (score > most) most = score, candidate = c;
@@ -233,7 +234,7 @@ void Cascade::elect(const Prepared& stage, Block& block) const {
                 ++together;
             }
             for (std::int64_t i = 0; i < others; ++i)
-                block.starts[i] = pair_of(candidate, i + (i >= candidate)) * stage.length;
+                block.starts[i] = pair_of(classes_, candidate, i + (i >= candidate)) * stage.length;
             loops().products->products(together, others, block.lengths.data(), stage.coefficients.data(),
                                        block.starts.data(), terms, block.zeros.data(), block.sums.data());
             for (int k = 0; k < together; ++k) {
@@ -243,8 +244,7 @@ void Cascade::elect(const Prepared& stage, Block& block) const {
                 for (std::int64_t i = 0; i < others; ++i) {
                     const std::int64_t other = i + (i >= candidate);
                     double value = block.sums[i * product_rows + k];
-                    if (stage.polynomial)
-                        value += block.base.value[static_cast<std::size_t>(row * pairs_ + pair_of(candidate, other))];
+                    if (stage.polynomial) value += block.base_of(row, pair_of(classes_, candidate, other));
                     const double own = candidate < other ? value : -value;
                     if (!(own >= least)) least = own, strongest = other;  // NaN is least
                 }

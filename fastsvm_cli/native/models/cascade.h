@@ -2,7 +2,6 @@
 #pragma once
 #include <cstdint>
 #include <memory>
-#include <utility>
 #include <vector>
 
 #include "exact/labels/kernel_tiles.h"
@@ -63,10 +62,6 @@ private:
     void value_of_pair(const Rows& rows, const Prepared& stage, Block& block) const;
     void elect(const Prepared& stage, Block& block) const;
     void first_candidates(const Prepared& stage, Block& block) const;
-    std::int64_t pair_of(std::int64_t i, std::int64_t j) const {
-        if (i > j) std::swap(i, j);
-        return i * classes_ - i * (i + 1) / 2 + j - i - 1;
-    }
 
     std::int64_t classes_, pairs_;
     Features features_;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <utility>
 
 #include "engine/header.h"
@@ -37,6 +36,23 @@ double cover_points(Rounding& rounding, const Rows& points) {
         error = std::max(error, rounding.kernel_error(rounding.row(points, i, false)));
     return error;
 }
+
+// A geometry model of `steps` points: interval midpoints as values, half widths as radii. Open labels may differ from
+// svm-predict's.
+class StoppedGeometry : public Model {
+public:
+    StoppedGeometry(Header header, std::shared_ptr<const EarlyStop> points, std::int64_t steps)
+        : Model(std::move(header)), points_(std::move(points)), steps_(steps) {
+        certified = ordered = true;
+    }
+    void decision_values(const Rows& rows, const Precision&, Decisions& out) const override {
+        points_->decision_values(rows, task, 0, steps_, out);
+    }
+
+private:
+    const std::shared_ptr<const EarlyStop> points_;
+    const std::int64_t steps_;
+};
 
 }  // namespace
 
@@ -318,27 +334,6 @@ std::vector<std::int64_t> Geometry::decision_values(const Rows& rows, const Task
     return flagged_rows(open);
 }
 
-namespace {
-
-// A geometry model of `steps` points: interval midpoints as values, half widths as radii. Open labels may differ from
-// svm-predict's.
-class StoppedGeometry : public Model {
-public:
-    StoppedGeometry(Header header, std::shared_ptr<const EarlyStop> points, std::int64_t steps)
-        : Model(std::move(header)), points_(std::move(points)), steps_(steps) {
-        certified = ordered = true;
-    }
-    void decision_values(const Rows& rows, const Precision&, Decisions& out) const override {
-        points_->decision_values(rows, task, 0, steps_, out);
-    }
-
-private:
-    const std::shared_ptr<const EarlyStop> points_;
-    const std::int64_t steps_;
-};
-
-}  // namespace
-
 void GeometryFile::keys(Archive& archive) {
     OrderedFile::keys(archive);
     archive.field("sequence", sequence);
@@ -351,11 +346,8 @@ void GeometryFile::body(Archive& archive) {
     if (const auto read = vectors(archive, folded_rows)) all_vectors = read;
     if (!exact->kernel.semidefinite())
         throw ModelError("a " + name_of(exact->kernel) + " kernel found that is not an inner product");
-    if (archive.writes()) {
-        std::vector<std::int64_t> rest(static_cast<std::size_t>(folded_rows));
-        std::iota(rest.begin(), rest.end(), header.total_sv);
-        archive.written() += format_rows(select_rows(*all_vectors, rest));
-    }
+    if (archive.writes())
+        archive.written() += format_rows(slice_rows(*all_vectors, header.total_sv, all_vectors->rows));
     archive.record("points");
     archive.whole_numbers(points, archive.count("nr_points"), all_vectors->rows);
     const std::size_t start = archive.at();

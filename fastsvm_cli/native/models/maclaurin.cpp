@@ -18,7 +18,31 @@
 namespace fastsvm {
 
 namespace {
+
 constexpr std::int64_t maclaurin_rows = 128;
+
+std::int64_t coefficients_of(int degree, std::int64_t d) {
+    std::int64_t size = 0;
+    for (int k = 0; k <= degree; ++k) size += packed_size(k, d);
+    return size;
+}
+
+std::int64_t compressed(std::int64_t rank, std::int64_t d) { return 1 + d + rank * (1 + d); }
+
+// Numbers per line; from degree 2, a line per first index.
+std::vector<std::int64_t> line_lengths(int degree, std::int64_t rank, std::int64_t d) {
+    std::vector<std::int64_t> out{1};
+    if (degree >= 1 && d) out.push_back(d);
+    if (rank) {
+        out.push_back(rank);
+        out.insert(out.end(), static_cast<std::size_t>(rank), d);
+        return out;
+    }
+    for (int k = 2; k <= degree; ++k)
+        for (std::int64_t j = 0; j < d; ++j) out.push_back(packed_size(k - 1, d - j));
+    return out;
+}
+
 }  // namespace
 
 Maclaurin::~Maclaurin() = default;
@@ -44,10 +68,6 @@ Maclaurin::Maclaurin(std::vector<std::int32_t> features, bool gaussian, double g
             low = middle + 1;
     }
     dense_from_ = low;
-}
-
-void Maclaurin::add_center(const double* m, double largest_norm) {
-    centers_.emplace_back(m, dimension(), largest_norm, bounds_.gaussian, bounds_.gamma);
 }
 
 void Maclaurin::add_expansion(std::int64_t pair, std::int64_t center, const double* coefficients, std::int64_t rank,
@@ -338,32 +358,6 @@ void Maclaurin::evaluate(const Rows& rows, std::int64_t first, std::int64_t last
             if (!(radius == radius) || !(out.value[i] == out.value[i])) radius = infinite;
         }
 }
-
-namespace {
-
-std::int64_t coefficients_of(int degree, std::int64_t d) {
-    std::int64_t size = 0;
-    for (int k = 0; k <= degree; ++k) size += packed_size(k, d);
-    return size;
-}
-
-std::int64_t compressed(std::int64_t rank, std::int64_t d) { return 1 + d + rank * (1 + d); }
-
-// Numbers per line; from degree 2, a line per first index.
-std::vector<std::int64_t> line_lengths(int degree, std::int64_t rank, std::int64_t d) {
-    std::vector<std::int64_t> out{1};
-    if (degree >= 1 && d) out.push_back(d);
-    if (rank) {
-        out.push_back(rank);
-        out.insert(out.end(), static_cast<std::size_t>(rank), d);
-        return out;
-    }
-    for (int k = 2; k <= degree; ++k)
-        for (std::int64_t j = 0; j < d; ++j) out.push_back(packed_size(k - 1, d - j));
-    return out;
-}
-
-}  // namespace
 
 void MaclaurinFile::keys(Archive& archive) {
     archive.whole("maclaurin_degree", degree, 0, max_degree);

@@ -159,7 +159,9 @@ public:
     ~Maclaurin();
 
     // Adds a center. m: (d). largest_norm: largest |x - m|^2 of a support vector, for eq. (3.11).
-    void add_center(const double* m, double largest_norm);
+    void add_center(const double* m, double largest_norm) {
+        centers_.emplace_back(m, dimension(), largest_norm, bounds_.gaussian, bounds_.gamma);
+    }
     // Adds an expansion. coefficients: as Polynomial takes them, tensors T_0 to T_degree or, with a rank, of degree 2
     // with compressed M. certificate: or null; all must omit the same degrees. Throws std::out_of_range,
     // std::invalid_argument.

@@ -15,6 +15,27 @@ extern "C" double lgamma_r(double, int*);  // hidden from standard C++ by its he
 
 namespace fastsvm {
 
+namespace {
+
+// std::lgamma writes a global variable: not thread-safe.
+double log_factorial(int n) {
+    int sign;
+    return lgamma_r(n + 1.0, &sign);
+}
+
+// Interleaves `lanes` vectors: (length, lanes).
+template <class T, class Numbers> std::vector<T> side_by_side(Numbers numbers) {
+    std::vector<T> out(numbers(0).size() * lanes);
+    for (std::size_t lane = 0; lane < lanes; ++lane) {
+        std::vector<T>& from = numbers(lane);
+        for (std::size_t i = 0; i < from.size(); ++i) out[i * lanes + lane] = from[i];
+        from = {};
+    }
+    return out;
+}
+
+}  // namespace
+
 Center::Center(const double* m, std::int64_t d, double largest_norm, bool gaussian, double gamma)
     : m(m, m + d), largest_norm(largest_norm) {
     for (double x : this->m) squared_norm += x * x;
@@ -25,16 +46,6 @@ Center::Center(const double* m, std::int64_t d, double largest_norm, bool gaussi
     const double reach = length(largest_norm, static_cast<double>(d)) * (1 + 1e-9) + std::sqrt(27.7 / gamma);
     far_norm = gaussian && gamma > 0 ? reach * reach : infinite;
 }
-
-namespace {
-
-// std::lgamma writes a global variable: not thread-safe.
-double log_factorial(int n) {
-    int sign;
-    return lgamma_r(n + 1.0, &sign);
-}
-
-}  // namespace
 
 double ExpansionBounds::norm_slack(const Center& center, const Rows& rows, std::int64_t row, double norm,
                                    bool centered) const {
@@ -214,19 +225,6 @@ double Polynomial::compressed(const Columns& columns, std::vector<double>& scrat
     for (std::size_t r = 0; r < rank; ++r) sum += lambda_[r] * scratch[r] * scratch[r];
     return sum;
 }
-
-namespace {
-// Interleaves `lanes` vectors: (length, lanes).
-template <class T, class Numbers> std::vector<T> side_by_side(Numbers numbers) {
-    std::vector<T> out(numbers(0).size() * lanes);
-    for (std::size_t lane = 0; lane < lanes; ++lane) {
-        std::vector<T>& from = numbers(lane);
-        for (std::size_t i = 0; i < from.size(); ++i) out[i * lanes + lane] = from[i];
-        from = {};
-    }
-    return out;
-}
-}  // namespace
 
 PolynomialPanel::PolynomialPanel(Polynomial* const* polynomials)
     : packed_{polynomials[0]->packed_.d, polynomials[0]->packed_.degree, {}, {}} {

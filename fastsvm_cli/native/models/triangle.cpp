@@ -14,8 +14,26 @@
 namespace fastsvm {
 
 namespace {
+
 // Margins for exp and a few products. Distances get more than their own rounding and the exponent's (B20).
 constexpr double higher = 1 + 1e-13, lower = 1 - 1e-13, further = 1 + 4 * unit, nearer = 1 - 4 * unit;
+
+constexpr std::int64_t triangle_rows = 512;  // rows sorted by list at a time
+
+// Stops in a list of n vectors. Few rows decide before half of it; a check costs a row a few kernel values, plus one
+// per few pairs.
+std::vector<std::int64_t> stops_of(std::int64_t n, std::int64_t pairs) {
+    const std::int64_t apart = n < 256 && pairs == 1 ? panel / 2 : panel * std::min<std::int64_t>(8, 1 + pairs / 8);
+    std::vector<std::int64_t> out{0};
+    while (out.back() < n) out.push_back(std::min(n, out.back() + apart));
+    return out;
+}
+
+// Rows that fit the first-level cache, in whole panels.
+std::int64_t triangle_panel_rows(std::int64_t features) {
+    return std::clamp<std::int64_t>(4096 / std::max<std::int64_t>(features, 1) / panel, 1, 8) * panel;
+}
+
 }  // namespace
 
 PivotList::PivotList(const SvmModel& model, std::int64_t pivot, std::vector<std::int64_t> members,
@@ -108,26 +126,6 @@ PivotList::Left PivotList::left(std::size_t stop, std::size_t pair, const Kernel
     }
     return {low_positive - high_negative, high_positive - low_negative, high_positive, high_negative};
 }
-
-namespace {
-
-constexpr std::int64_t triangle_rows = 512;  // rows sorted by list at a time
-
-// Stops in a list of n vectors. Few rows decide before half of it; a check costs a row a few kernel values, plus one
-// per few pairs.
-std::vector<std::int64_t> stops_of(std::int64_t n, std::int64_t pairs) {
-    const std::int64_t apart = n < 256 && pairs == 1 ? panel / 2 : panel * std::min<std::int64_t>(8, 1 + pairs / 8);
-    std::vector<std::int64_t> out{0};
-    while (out.back() < n) out.push_back(std::min(n, out.back() + apart));
-    return out;
-}
-
-// Rows that fit the first-level cache, in whole panels.
-std::int64_t triangle_panel_rows(std::int64_t features) {
-    return std::clamp<std::int64_t>(4096 / std::max<std::int64_t>(features, 1) / panel, 1, 8) * panel;
-}
-
-}  // namespace
 
 Triangle::Triangle(SvmModel model, std::vector<std::int64_t> pivots)
     : model_(std::move(model)),

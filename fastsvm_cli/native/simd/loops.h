@@ -317,8 +317,6 @@ struct Loops {
                        double* out);
     // out[s] = outside + sum over d columns of (x[c] - block[c][s])^2.
     void (*panel_distances)(const double* block, std::int64_t d, const double* x, double outside, double* out);
-    // The same for `lanes` vectors, from the first column of `block`.
-    void (*lane_distances)(const double* block, std::int64_t d, const double* x, double outside, double* out);
     // out[v][s] = sum_c x[v][c * stride] rows[c][s], out (vectors, panel), for the first n rows of a panel, n a
     // multiple of `lanes`, and one, two or four vectors. Numbers do not depend on n.
     void (*tile_dots)(int vectors, std::int64_t n, std::int64_t count, const double* rows, const double* const* x,

@@ -2,8 +2,7 @@
 
 #include "simd/wide.h"
 
-namespace fastsvm {
-namespace FASTSVM_ISA {
+namespace fastsvm::FASTSVM_ISA {
 namespace {
 
 // Two registers, at most eight numbers: two sums of each of three take twelve of sixteen registers.
@@ -262,5 +261,4 @@ extern const PolynomialLoops<double> double_polynomials;
 const PolynomialLoops<double> double_polynomials = {sparse<double>, dense<double>, sparse_panel<double>,
                                                     dense_panel<double>};
 
-}  // namespace FASTSVM_ISA
-}  // namespace fastsvm
+}  // namespace fastsvm::FASTSVM_ISA

@@ -2,8 +2,7 @@
 
 #include "simd/wide.h"
 
-namespace fastsvm {
-namespace FASTSVM_ISA {
+namespace fastsvm::FASTSVM_ISA {
 namespace {
 
 // Eight, or a longer register, widened by halves as in tiles.cpp.
@@ -146,25 +145,6 @@ void products_of_rows(std::int64_t count, const std::int64_t* n, const float* co
     }
 }
 
-template <bool peaked>
-void products_by_rows(int rows, std::int64_t count, const std::int64_t* n, const float* coef,
-                      const std::int64_t* coef_at, const float* const* values, const std::int64_t* value_at,
-                      double* out, float* peaks) {
-    by_number<product_rows>(rows, [&](auto of) {
-        products_of_rows<of.value, peaked>(count, n, coef, coef_at, values, value_at, out, peaks);
-    });
-}
-
-void products(int rows, std::int64_t count, const std::int64_t* n, const float* coef, const std::int64_t* coef_at,
-              const float* const* values, const std::int64_t* value_at, double* out) {
-    products_by_rows<false>(rows, count, n, coef, coef_at, values, value_at, out, nullptr);
-}
-
-void products_and_peaks(int rows, std::int64_t count, const std::int64_t* n, const float* coef,
-                        const float* const* values, const std::int64_t* value_at, double* out, float* peaks) {
-    products_by_rows<true>(rows, count, n, coef, value_at, values, value_at, out, peaks);
-}
-
 void center(std::int64_t d, double factor, const double* z, const double* center, const double* weights,
             const std::int32_t* place, float* out, double* sums) {
     v8 squares = v8::splat(0), weighted = squares, lost = squares;
@@ -204,10 +184,16 @@ void center(std::int64_t d, double factor, const double* z, const double* center
 extern const ProductLoops products_table;
 const ProductLoops products_table = {
     add_products,
-    products,
-    products_and_peaks,
+    [](int rows, auto... of) {
+        by_number<product_rows>(rows, [&](auto now) { products_of_rows<now.value, false>(of..., nullptr); });
+    },
+    [](int rows, std::int64_t count, const std::int64_t* n, const float* coef, const float* const* values,
+       const std::int64_t* value_at, double* out, float* peaks) {
+        by_number<product_rows>(rows, [&](auto now) {
+            products_of_rows<now.value, true>(count, n, coef, value_at, values, value_at, out, peaks);
+        });
+    },
     center,
 };
 
-}  // namespace FASTSVM_ISA
-}  // namespace fastsvm
+}  // namespace fastsvm::FASTSVM_ISA

@@ -5,8 +5,7 @@
 
 #include "simd/wide.h"
 
-namespace fastsvm {
-namespace FASTSVM_ISA {
+namespace fastsvm::FASTSVM_ISA {
 namespace {
 
 // Rows side by side: one row's sums are dependent, different rows' are not. Leaves enough registers for the rest of a
@@ -271,5 +270,4 @@ constexpr ReferenceLoops loops_of{squared_distances<rows>, dots<rows>, add_terms
 extern const ReferenceLoops narrow_reference, wide_reference;
 const ReferenceLoops narrow_reference = loops_of<narrow_group>, wide_reference = loops_of<wide_group>;
 
-}  // namespace FASTSVM_ISA
-}  // namespace fastsvm
+}  // namespace fastsvm::FASTSVM_ISA

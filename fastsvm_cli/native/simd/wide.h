@@ -5,8 +5,7 @@
 
 #include "simd/isa.h"
 
-namespace fastsvm {
-namespace FASTSVM_ISA {
+namespace fastsvm::FASTSVM_ISA {
 namespace {
 
 // A number's bits, unsigned because sums may wrap.
@@ -249,5 +248,4 @@ template <class V, int n> FASTSVM_INLINE void negative_powers(V (&x)[n]) {
 #undef FASTSVM_EACH
 
 }  // namespace
-}  // namespace FASTSVM_ISA
-}  // namespace fastsvm
+}  // namespace fastsvm::FASTSVM_ISA

@@ -1,4 +1,4 @@
-#include "exact/labels/label_sums.h"
+#include "exact/escalation.h"
 
 #include <algorithm>
 #include <cmath>
@@ -40,11 +40,6 @@ struct LabelSums::Scratch {
     std::vector<Votes> votes;                            // (rows)
     std::vector<std::int64_t> left;
 };
-
-// Sizes of row r, one per class, product_rows apart.
-const double* LabelSums::sizes_of(std::int64_t r, const Scratch& scratch) const {
-    return scratch.sizes.data() + r / product_rows * product_rows * model_.classes() + r % product_rows;
-}
 
 bool LabelSums::holds(const SvmModel& model) {
     if (model.regression || model.pairs() == 0 || !model.kernel.of_distances()) return false;
@@ -281,10 +276,12 @@ int LabelSums::count(int c, std::int64_t r, const double* sums, Scratch& scratch
     Votes& votes = scratch.votes[static_cast<std::size_t>(r)];
     if (!row.votes) votes.begin_candidates();
     row.votes = true;
-    const double* const sizes = sizes_of(r, scratch);
+    // One per class, product_rows apart.
+    const double* const sizes =
+        scratch.sizes.data() + r / product_rows * product_rows * model_.classes() + r % product_rows;
     for (int other = 0; other < classes; ++other) {
         if (other == c) continue;
-        const std::int64_t pair = model_.pair_of(std::min(c, other), std::max(c, other));
+        const std::int64_t pair = model_.pair_of(c, other);
         const double value = scale_ * sums[other * product_rows] - model_.rho[pair];
         const double weight = scale_ * (sizes[c * product_rows] + sizes[other * product_rows]);
         const double ours = row.wrong.of(weight) + 4 * unit * (2 * weight + std::fabs(model_.rho[pair])) + 1e-200;

@@ -96,90 +96,8 @@ double reference_value(const Kernel& k, Sparse x, Sparse y) {
     return reference_value(k, k.of_distances() ? squared_distance(x, y) : dot(x, y));
 }
 
-}  // namespace
-
-double Kernel::self(double squared_norm) const {
-    switch (type) {
-        case KernelType::linear: return squared_norm;
-        case KernelType::polynomial: return std::pow(gamma * squared_norm + coef0, degree);
-        default: return 1;
-    }
-}
-
-double Kernel::before_normalization(double squared_norm) const { return powi(gamma * squared_norm + coef0, degree); }
-
-double reference_kernel(const Kernel& kernel, const Rows& x, std::int64_t i, const Rows& z, std::int64_t j) {
-    return reference_value(kernel, row_of(x, i), row_of(z, j));
-}
-
-std::vector<double> reference_kernel_row(const Kernel& kernel, const Rows& x, std::int64_t i, const Rows& z) {
-    std::vector<double> values(static_cast<std::size_t>(z.rows));
-    for (std::int64_t j = 0; j < z.rows; ++j) values[j] = reference_kernel(kernel, x, i, z, j);
-    return values;
-}
-
-double reference_squared_distance(const Rows& x, std::int64_t i, const Rows& z, std::int64_t j) {
-    return squared_distance(row_of(x, i), row_of(z, j));
-}
-
-void reference_beginnings(const Kernel& kernel, const Rows& x, std::int64_t i, const Rows& z, std::int64_t n,
-                          double* values) {
-    const Sparse row = row_of(x, i);
-    if (kernel.of_distances())
-        for (std::int64_t t = 0; t < n; ++t) values[t] = squared_distance(row, row_of(z, t));
-    else
-        for (std::int64_t t = 0; t < n; ++t) values[t] = dot(row, row_of(z, t));
-}
-
-void reference_kernel_from(const Kernel& kernel, std::int64_t vectors, std::int64_t width, std::int64_t count,
-                           double* values) {
-    const std::int64_t n = vectors * width;
-    switch (kernel.type) {
-        case KernelType::linear: return;
-        case KernelType::polynomial:
-            return loops().wide_reference->powers(n, kernel.gamma, kernel.coef0, kernel.degree, values);
-        case KernelType::rbf:
-        case KernelType::exponential:
-            if (const ExpLoop exp = library_exp()) {
-                for (std::int64_t s = 0; s < n && kernel.by_differences(); ++s) values[s] = std::sqrt(values[s]);
-                return exp(n, -kernel.gamma, values);
-            }
-            break;
-        default: break;
-    }
-    for (std::int64_t v = 0; v < vectors; ++v)
-        for (std::int64_t s = 0; s < count; ++s) values[v * width + s] = reference_value(kernel, values[v * width + s]);
-}
-
-void kernel_from_dots(const Kernel& kernel, std::int64_t n, double squared_norm, const double* squared_norms,
-                      double inverse_root, const double* inverse_roots, double* values) {
-    switch (kernel.type) {
-        case KernelType::rbf: return loops().rbf_from_dots(n, kernel.gamma, squared_norm, squared_norms, values);
-        case KernelType::polynomial:
-            return loops().polynomial_from_dots(n, kernel.gamma, kernel.coef0, kernel.degree, values);
-        case KernelType::sigmoid:
-            for (std::int64_t s = 0; s < n; ++s) values[s] = std::tanh(kernel.gamma * values[s] + kernel.coef0);
-            return;
-        case KernelType::normalized_polynomial:
-            loops().polynomial_from_dots(n, kernel.gamma, kernel.coef0, kernel.degree, values);
-            for (std::int64_t s = 0; s < n; ++s) values[s] *= inverse_root * inverse_roots[s];
-            return;
-        case KernelType::linear:
-        case KernelType::precomputed:
-        case KernelType::exponential: return;
-    }
-}
-
-void kernel_from_squared_distances(const Kernel& kernel, std::int64_t n, double* values) {
-    if (kernel.type == KernelType::exponential)
-        for (std::int64_t s = 0; s < n; ++s) values[s] = std::sqrt(values[s]);
-    loops().exp_of_norms(n, kernel.gamma, values);
-}
-
-// Compiled without contraction (CMakeLists.txt). Every operation keeps LIBSVM's order (svm.cpp, svm_predict_values): a
-// pair's sum has its first class's terms, one by one, then its second's.
-
-namespace {
+// svm-predict's sums (svm.cpp, svm_predict_values): a pair's sum has its first class's terms, one by one, then its
+// second's.
 
 // Support vectors at a time: each sum is loaded and stored once for all.
 constexpr std::int64_t tile = 16;
@@ -286,6 +204,84 @@ private:
 };
 
 }  // namespace
+
+double Kernel::self(double squared_norm) const {
+    switch (type) {
+        case KernelType::linear: return squared_norm;
+        case KernelType::polynomial: return std::pow(gamma * squared_norm + coef0, degree);
+        default: return 1;
+    }
+}
+
+double Kernel::before_normalization(double squared_norm) const { return powi(gamma * squared_norm + coef0, degree); }
+
+double reference_kernel(const Kernel& kernel, const Rows& x, std::int64_t i, const Rows& z, std::int64_t j) {
+    return reference_value(kernel, row_of(x, i), row_of(z, j));
+}
+
+std::vector<double> reference_kernel_row(const Kernel& kernel, const Rows& x, std::int64_t i, const Rows& z) {
+    std::vector<double> values(static_cast<std::size_t>(z.rows));
+    for (std::int64_t j = 0; j < z.rows; ++j) values[j] = reference_kernel(kernel, x, i, z, j);
+    return values;
+}
+
+double reference_squared_distance(const Rows& x, std::int64_t i, const Rows& z, std::int64_t j) {
+    return squared_distance(row_of(x, i), row_of(z, j));
+}
+
+void reference_beginnings(const Kernel& kernel, const Rows& x, std::int64_t i, const Rows& z, std::int64_t n,
+                          double* values) {
+    const Sparse row = row_of(x, i);
+    if (kernel.of_distances())
+        for (std::int64_t t = 0; t < n; ++t) values[t] = squared_distance(row, row_of(z, t));
+    else
+        for (std::int64_t t = 0; t < n; ++t) values[t] = dot(row, row_of(z, t));
+}
+
+void reference_kernel_from(const Kernel& kernel, std::int64_t vectors, std::int64_t width, std::int64_t count,
+                           double* values) {
+    const std::int64_t n = vectors * width;
+    switch (kernel.type) {
+        case KernelType::linear: return;
+        case KernelType::polynomial:
+            return loops().wide_reference->powers(n, kernel.gamma, kernel.coef0, kernel.degree, values);
+        case KernelType::rbf:
+        case KernelType::exponential:
+            if (const ExpLoop exp = library_exp()) {
+                for (std::int64_t s = 0; s < n && kernel.by_differences(); ++s) values[s] = std::sqrt(values[s]);
+                return exp(n, -kernel.gamma, values);
+            }
+            break;
+        default: break;
+    }
+    for (std::int64_t v = 0; v < vectors; ++v)
+        for (std::int64_t s = 0; s < count; ++s) values[v * width + s] = reference_value(kernel, values[v * width + s]);
+}
+
+void kernel_from_dots(const Kernel& kernel, std::int64_t n, double squared_norm, const double* squared_norms,
+                      double inverse_root, const double* inverse_roots, double* values) {
+    switch (kernel.type) {
+        case KernelType::rbf: return loops().rbf_from_dots(n, kernel.gamma, squared_norm, squared_norms, values);
+        case KernelType::polynomial:
+            return loops().polynomial_from_dots(n, kernel.gamma, kernel.coef0, kernel.degree, values);
+        case KernelType::sigmoid:
+            for (std::int64_t s = 0; s < n; ++s) values[s] = std::tanh(kernel.gamma * values[s] + kernel.coef0);
+            return;
+        case KernelType::normalized_polynomial:
+            loops().polynomial_from_dots(n, kernel.gamma, kernel.coef0, kernel.degree, values);
+            for (std::int64_t s = 0; s < n; ++s) values[s] *= inverse_root * inverse_roots[s];
+            return;
+        case KernelType::linear:
+        case KernelType::precomputed:
+        case KernelType::exponential: return;
+    }
+}
+
+void kernel_from_squared_distances(const Kernel& kernel, std::int64_t n, double* values) {
+    if (kernel.type == KernelType::exponential)
+        for (std::int64_t s = 0; s < n; ++s) values[s] = std::sqrt(values[s]);
+    loops().exp_of_norms(n, kernel.gamma, values);
+}
 
 void reference_terms(const SvmModel& m, const double* values, const std::int64_t* start, double* out) {
     std::fill_n(out, m.pairs(), 0.0);

@@ -37,10 +37,9 @@ Rounding::Rounding(const SvmModel& model, bool distances_by_differences, bool fo
             });
         }
     // A sum of n positive terms errs by at most n u of itself; 1e-300 u is more than folded products lose by underflow.
-    for (std::int64_t p = 0; p < pairs; ++p)
+    for (std::int64_t p = 0; p < pairs; ++p) {
         pair_weight_[p] = pair_weight_[p] * (1 + 2 * unit * static_cast<double>(pair_count_[p] + 4)) +
                           1e-300 * static_cast<double>(pair_count_[p]);
-    for (std::int64_t p = 0; p < pairs; ++p) {
         largest_weight_ = std::max(largest_weight_, pair_weight_[p]);
         largest_pair_count_ = std::max(largest_pair_count_, pair_count_[p]);
         largest_rho_ = std::max(largest_rho_, std::fabs(rho_[p]));

@@ -13,6 +13,12 @@ namespace {
 constexpr std::int64_t columns_that_fit = column_bytes / (panel * static_cast<std::int64_t>(sizeof(double)));
 // For sums: a few registers of a panel fit that cache; the rest is near.
 constexpr std::int64_t columns_of_sums = 4 * columns_that_fit;
+
+// Writes a row's numbers times `factor` by column, (features).
+void scatter(const Columns& row, double factor, std::int64_t features, std::vector<double>& out) {
+    out.resize(static_cast<std::size_t>(features), 0.0);
+    for (std::int64_t e = 0; e < row.count(); ++e) out[row.column[e]] = factor * row.value[e];
+}
 }  // namespace
 
 std::vector<std::int32_t> used_indices(const Rows& vectors) {
@@ -127,36 +133,30 @@ void Panels::take(const Rows& rows, const std::int64_t* which, std::int64_t n, P
 
 void Panels::dots(const PreparedRow& row, std::int64_t from, std::int64_t to, double* out,
                   std::vector<double>& scratch) const {
-    const std::int64_t d = features_.size();
     const Columns& z = row.columns;
-    if (dense_ && to - from == lanes)
-        return loops().part_dots(columns_from(from), lanes, z.count(), z.column.data(), z.value.data(), out);
     if (dense_) {
         for (std::int64_t s = from; s < to; s += panel)
             loops().panel_dots(columns_from(s), z.count(), z.column.data(), z.value.data(), out + (s - from));
         return;
     }
-    scratch.resize(static_cast<std::size_t>(d), 0.0);
-    for (std::int64_t e = 0; e < z.count(); ++e) scratch[z.column[e]] = z.value[e];
+    scatter(z, 1, features_.size(), scratch);
     for (std::int64_t s = from; s < to; ++s) {
         double sum = 0;
         for (std::int64_t e = start_[s]; e < start_[s + 1]; ++e) sum += value_[e] * scratch[column_[e]];
         out[s - from] = sum;
     }
-    for (std::int64_t e = 0; e < z.count(); ++e) scratch[z.column[e]] = 0;
+    scatter(z, 0, features_.size(), scratch);
 }
 
+// For kernels by differences.
 void Panels::squared_distances(const PreparedRow& row, std::int64_t from, std::int64_t to, double* out,
                                std::vector<double>& scratch) const {
     const std::int64_t d = features_.size();
-    if (kernel_.by_differences() && dense_) {  // keeps every digit (reference.h)
-        scratch.resize(static_cast<std::size_t>(d), 0.0);
-        const Columns& z = row.columns;
-        for (std::int64_t e = 0; e < z.count(); ++e) scratch[z.column[e]] = z.value[e];
-        if (to - from == lanes) loops().lane_distances(columns_from(from), d, scratch.data(), row.outside_norm, out);
-        for (std::int64_t s = from; to - from > lanes && s < to; s += panel)
+    if (dense_) {  // keeps every digit (reference.h)
+        scatter(row.columns, 1, d, scratch);
+        for (std::int64_t s = from; s < to; s += panel)
             loops().panel_distances(columns_from(s), d, scratch.data(), row.outside_norm, out + (s - from));
-        for (std::int64_t e = 0; e < z.count(); ++e) scratch[z.column[e]] = 0;
+        scatter(row.columns, 0, d, scratch);
         return;
     }
     dots(row, from, to, out, scratch);
@@ -290,11 +290,6 @@ void RowsInPanels::remove(std::int64_t slot) {
     if (!inverse_roots_.empty()) inverse_roots_[slot] = inverse_roots_[last];
 }
 
-void RowsInPanels::scatter(const PreparedRow& x, double factor) {
-    scratch_.resize(static_cast<std::size_t>(features_), 0.0);
-    for (std::int64_t e = 0; e < x.columns.count(); ++e) scratch_[x.columns.column[e]] = factor * x.columns.value[e];
-}
-
 // Loads dominate: with four vectors, a column takes one per vector and two for rows; alone, an entry takes four.
 bool RowsInPanels::by_column(int count, std::int64_t entries, std::int64_t features) {
     return 4 * entries > features * (count + 2);
@@ -319,7 +314,7 @@ void RowsInPanels::dots(const Vectors& x, double* out, std::int64_t stride) {
         return;
     }
     for (int v = 0; v < x.count; ++v) {
-        scatter(*x.rows[v], 1);
+        scatter(x.rows[v]->columns, 1, features_, scratch_);
         for (std::int64_t slot = 0; slot < size_; ++slot) {
             double sum = 0;
             for (std::int64_t e = rows_->begin(row_[slot]); e < rows_->end(row_[slot]); ++e) {
@@ -328,7 +323,7 @@ void RowsInPanels::dots(const Vectors& x, double* out, std::int64_t stride) {
             }
             out[slot / panel * stride + v * panel + slot % panel] = sum;
         }
-        scatter(*x.rows[v], 0);
+        scatter(x.rows[v]->columns, 0, features_, scratch_);
     }
 }
 
@@ -336,7 +331,7 @@ void RowsInPanels::squared_distances(const Vectors& x, double* out, std::int64_t
     const bool by_differences = kernel_.by_differences() && vectors_.dense();  // keeps every digit (reference.h)
     if (!by_differences) dots(x, out, stride);
     for (int v = 0; v < x.count; ++v) {
-        if (by_differences) scatter(*x.rows[v], 1);
+        if (by_differences) scatter(x.rows[v]->columns, 1, features_, scratch_);
         for (std::int64_t at = 0; at < size_; at += panel) {
             double* const to = out + at / panel * stride + v * panel;
             if (by_differences) {
@@ -347,7 +342,7 @@ void RowsInPanels::squared_distances(const Vectors& x, double* out, std::int64_t
                     to[s] = std::max(0.0, (norms_[at + s] + x.rows[v]->squared_norm) - 2 * to[s]);
             }
         }
-        if (by_differences) scatter(*x.rows[v], 0);
+        if (by_differences) scatter(x.rows[v]->columns, 0, features_, scratch_);
     }
 }
 

@@ -36,7 +36,7 @@ public:
     // Prepares a row, or the n rows `which`.
     void take(const Rows& rows, std::int64_t row, PreparedRow& out) const;
     void take(const Rows& rows, const std::int64_t* which, std::int64_t n, PreparedRows& out) const;
-    // K(z, x_s) for from <= s < to, multiples of `panel`, or one group of `lanes`. scratch: (features), zeros before
+    // K(z, x_s) for from <= s < to, multiples of `panel`. scratch: (features), zeros before
     // and after.
     void kernel_values(const PreparedRow& row, std::int64_t from, std::int64_t to, double* out,
                        std::vector<double>& scratch) const;
@@ -49,9 +49,6 @@ public:
     // Loops::dot.
     void row_panel_sums(const PreparedRows& rows, std::int64_t from, std::int64_t to, const double* coef,
                         double* out) const;
-    // |z - x_s|^2, otherwise as kernel_values.
-    void squared_distances(const PreparedRow& row, std::int64_t from, std::int64_t to, double* out,
-                           std::vector<double>& scratch) const;
     bool dense() const { return dense_; }
     std::int64_t features() const { return features_.size(); }
     const Features& known() const { return features_; }
@@ -61,6 +58,8 @@ public:
 private:
     void dots(const PreparedRow& row, std::int64_t from, std::int64_t to, double* out,
               std::vector<double>& scratch) const;
+    void squared_distances(const PreparedRow& row, std::int64_t from, std::int64_t to, double* out,
+                           std::vector<double>& scratch) const;
     void from_dots(const PreparedRow& row, std::int64_t from, std::int64_t to, double* out) const;
     Kernel kernel_;
     Features features_;
@@ -149,7 +148,6 @@ private:
         return (std::min<std::int64_t>(panel, size_ - at) + lanes - 1) / lanes * lanes;
     }
     void dots(const Vectors& x, double* out, std::int64_t stride);
-    void scatter(const PreparedRow& x, double factor);
 
     const Panels& vectors_;
     Kernel kernel_;
