@@ -92,7 +92,7 @@ struct PackedLevels {
 // digits, else in z - m.
 class Polynomial {
 public:
-    // tensors: for k = 0..degree the entries T_j1..jk, j1 <= ... <= jk, of the symmetric tensor, packed as in packed.h.
+    // tensors: for k = 0..degree the entries T_j1..jk, j1 <= ... <= jk, of the symmetric tensor, packed as in loops.h.
     // single: in single precision; the highest degree stays so if that saves cache. gamma: of the weight exp(-gamma |z
     // - m|^2), or 0: raw coordinates cost its exponent digits too.
     Polynomial(const double* tensors, int degree, const Center& center, bool single, double gamma);
