@@ -1,12 +1,12 @@
 // Compiled without contraction (CMakeLists.txt), to follow LIBSVM's operations one by one. Bounds: B39 of PROOFS.md,
 // same names.
-#include "answers/coupling.h"
+#include "answers/predictions.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstring>
 
-#include "simd/library_exp.h"
+#include "simd/loops.h"
 #include "text/numbers.h"
 
 namespace fastsvm {
@@ -30,17 +30,11 @@ double clamped(double probability) {
     return min(max(probability, least), 1 - least);
 }
 
-double sigmoid_predict(double decision_value, double a, double b) {
-    const double t = decision_value * a + b;
-    if (t >= 0) {
-        const double power = libm_exp(-t);
-        return power / (1.0 + power);
-    }
-    return 1.0 / (1 + libm_exp(t));
-}
-
 double pairwise_probability(double decision_value, double a, double b) {
-    return clamped(sigmoid_predict(decision_value, a, b));
+    const double t = decision_value * a + b;
+    if (!(t >= 0)) return clamped(1.0 / (1 + libm_exp(t)));
+    const double power = libm_exp(-t);
+    return clamped(power / (1.0 + power));
 }
 
 bool same_text(double low, double high) {
@@ -120,18 +114,7 @@ struct NoWatch {
 // Error bounds of the iteration against svm-predict's, which starts from other pair probabilities.
 struct Coupling::Errors {
     // most_of_pairs: largest relative error of a pair's probability.
-    Errors(Coupling& owner, double most_of_pairs)
-        : most_of_pairs(most_of_pairs),
-          k(owner.classes_),
-          width(owner.width_),
-          squares(owner.squares_.data()),
-          q(owner.q_.data()),
-          q_wrong(owner.q_wrong_.data()),
-          diagonal(owner.q_diagonal_.data()),
-          p(owner.p_.data()),
-          g(owner.qp_.data()),
-          relative(owner.relative_.data()),
-          noise(owner.noise_.data()) {}
+    Errors(Coupling& of, double most_of_pairs) : of(of), most_of_pairs(most_of_pairs) {}
 
     // Bound on sum_j q_tj p_j against svm-predict's, p scaled to its length.
     double product_wrong(std::size_t t) const {
@@ -222,10 +205,12 @@ struct Coupling::Errors {
         return 1.01 * (sum(width, [&](std::size_t j) { return p[j] * relative[j]; }) + 2 * stretch);
     }
 
+    Coupling& of;
     const double most_of_pairs;
-    const std::size_t k, width;
-    const double *const squares, *const q, *const q_wrong, *const diagonal, *const p, *const g;
-    double *const relative, *const noise;
+    const std::size_t k = of.classes_, width = of.width_;
+    const double *const squares = of.squares_.data(), *const q = of.q_.data(), *const q_wrong = of.q_wrong_.data(),
+                        *const diagonal = of.q_diagonal_.data(), *const p = of.p_.data(), *const g = of.qp_.data();
+    double *const relative = of.relative_.data(), *const noise = of.noise_.data();
     double l_noise = 0, moved_noise = 0, stretch = u, most = 0;
     double size = 0, linear = 0, chords = 0;
     double next = 0, move = 0;
@@ -306,19 +291,20 @@ void Coupling::probabilities(const double* value, double* p) {
         p[1] = r_[at(1, 0)];
         return;
     }
-    make_q();
-    NoWatch none;
-    couple(none);
-    std::copy_n(p_.data(), k, p);
+    couple_unwatched(p);
 }
 
 void Coupling::iterate_pair(double* p) {
     r_[at(0, 1)] = p[0];
     r_[at(1, 0)] = p[1];
+    couple_unwatched(p);
+}
+
+void Coupling::couple_unwatched(double* p) {
     make_q();
     NoWatch none;
     couple(none);
-    std::copy_n(p_.data(), 2, p);
+    std::copy_n(p_.data(), classes_, p);
 }
 
 bool Coupling::decided(const double* value, const double* radius) {

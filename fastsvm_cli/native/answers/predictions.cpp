@@ -6,7 +6,6 @@
 #include <cstring>
 #include <limits>
 #include <numeric>
-#include <optional>
 #include <stdexcept>
 
 #include "simd/parallel.h"
@@ -15,10 +14,51 @@
 namespace fastsvm {
 
 namespace {
-void check_rows(const Decisions& out, const std::vector<std::int64_t>& which) {
-    for (std::int64_t row : which)
-        if (row < 0 || row >= out.rows) throw std::out_of_range("row out of range");
+
+double one_class_probability(const std::vector<double>& marks, double value) {
+    const int nr_marks = static_cast<int>(marks.size());
+    if (value < marks[0]) return 0.001;
+    if (value > marks[static_cast<std::size_t>(nr_marks) - 1]) return 0.999;
+    for (int i = 1; i < nr_marks; ++i)
+        if (value < marks[static_cast<std::size_t>(i)]) return static_cast<double>(i) / nr_marks;
+    return 0;
 }
+
+bool votes_decided(int k, const double* value, const double* radius, std::vector<int>& low, std::vector<int>& high) {
+    std::fill(low.begin(), low.end(), 0);
+    std::fill(high.begin(), high.end(), 0);
+    for (int i = 0; i < k; ++i)
+        for (int j = i + 1; j < k; ++j, ++value, ++radius) {
+            const bool first = *value > *radius,
+                       second = -*value >= *radius;  // LIBSVM votes for the first class if > 0, else for the second
+            low[static_cast<std::size_t>(i)] += first;
+            low[static_cast<std::size_t>(j)] += second;
+            high[static_cast<std::size_t>(i)] += !second;
+            high[static_cast<std::size_t>(j)] += !first;
+        }
+    return elected(k, low.data(), high.data()) >= 0;
+}
+
+// Three digits, rounded up: the printed number is also a bound.
+char* write_radius(char* p, double radius) {
+    char* const end = write_g(p, radius, 3);
+    if (!(radius > 0) || std::isinf(radius)) return end;
+    double printed;
+    NumberStatus status;
+    *end = '\n';
+    read_double(p, &printed, &status);
+    return status == NumberStatus::ok && printed >= radius ? end : write_g(p, radius * 1.01, 3);
+}
+
+// A blank and a number each.
+char* write_numbers(char* p, std::int64_t count, const double* numbers, char* (*write)(char*, double)) {
+    for (std::int64_t j = 0; j < count; ++j) {
+        *p++ = ' ';
+        p = write(p, numbers[j]);
+    }
+    return p;
+}
+
 }  // namespace
 
 std::vector<std::int64_t> flagged_rows(const std::vector<char>& flags) {
@@ -74,7 +114,8 @@ void Decisions::map_values(double from, double scale, double to) {
 
 void Decisions::charge(const std::vector<std::int64_t>& which, const Decisions& from) {
     if (from.rows != static_cast<std::int64_t>(which.size())) throw std::invalid_argument("other rows");
-    check_rows(*this, which);
+    for (std::int64_t row : which)
+        if (row < 0 || row >= rows) throw std::out_of_range("row out of range");
     for (std::size_t i = 0; i < which.size(); ++i) evaluations[which[i]] += from.evaluations[i];
 }
 
@@ -104,19 +145,6 @@ void Predictions::iterate_pairs() {
     for (std::int64_t row = 0; row < rows; ++row) coupling.iterate_pair(probability.data() + 2 * row);
 }
 
-namespace {
-
-double one_class_probability(const std::vector<double>& marks, double value) {
-    const int nr_marks = static_cast<int>(marks.size());
-    if (value < marks[0]) return 0.001;
-    if (value > marks[static_cast<std::size_t>(nr_marks) - 1]) return 0.999;
-    for (int i = 1; i < nr_marks; ++i)
-        if (value < marks[static_cast<std::size_t>(i)]) return static_cast<double>(i) / nr_marks;
-    return 0;
-}
-
-}  // namespace
-
 void predict(const Task& task, const Decisions& decisions, bool probability, Predictions& out) {
     if (decisions.labels_alone && probability) throw std::invalid_argument("labels alone have no probabilities");
     const int k = static_cast<int>(task.labels.size());
@@ -128,7 +156,6 @@ void predict(const Task& task, const Decisions& decisions, bool probability, Pre
     const std::int64_t grain = out.columns > 2 ? std::max(1, 4096 / (k * k)) : 4096;
     parallel_for(out.rows, grain, [&](std::int64_t first, std::int64_t last) {
         const auto task_scratch = task.task_scratch();
-        std::vector<int>& votes = task_scratch->votes;
         Coupling* const coupling = out.columns && task.classification() ? &task_scratch->coupling() : nullptr;
         for (std::int64_t row = first; row < last; ++row) {
             const double* const value = decisions.value.data() + row * decisions.pairs;
@@ -148,52 +175,13 @@ void predict(const Task& task, const Decisions& decisions, bool probability, Pre
                 }
             } else if (out.columns) {
                 coupling->probabilities(value, p);
-                int best = 0;
-                for (int i = 1; i < k; ++i)
-                    if (p[i] > p[best]) best = i;
-                out.label[row] = task.labels[static_cast<std::size_t>(best)];
+                out.label[row] = task.labels[static_cast<std::size_t>(std::max_element(p, p + k) - p)];
             } else {
-                std::fill(votes.begin(), votes.end(), 0);
-                std::size_t pair = 0;
-                for (int i = 0; i < k; ++i)
-                    for (int j = i + 1; j < k; ++j, ++pair) {  // no branch: signs are unpredictable
-                        const int first = value[pair] > 0;
-                        votes[static_cast<std::size_t>(i)] += first;
-                        votes[static_cast<std::size_t>(j)] += 1 - first;
-                    }
-                int best = 0;
-                for (int i = 1; i < k; ++i)
-                    if (votes[static_cast<std::size_t>(i)] > votes[static_cast<std::size_t>(best)]) best = i;
-                out.label[row] = task.labels[static_cast<std::size_t>(best)];
+                out.label[row] = task.labels[static_cast<std::size_t>(task_scratch->votes.elect(value))];
             }
         }
     });
 }
-
-namespace {
-
-// A class wins if its certain votes exceed those any other can reach (or equal them, and it comes first).
-bool votes_decided(int k, const double* value, const double* radius, std::vector<int>& low, std::vector<int>& high) {
-    std::fill(low.begin(), low.end(), 0);
-    std::fill(high.begin(), high.end(), 0);
-    for (int i = 0; i < k; ++i)
-        for (int j = i + 1; j < k; ++j, ++value, ++radius) {
-            const bool first = *value > *radius,
-                       second = -*value >= *radius;  // LIBSVM votes for the first class if > 0, else for the second
-            low[static_cast<std::size_t>(i)] += first;
-            low[static_cast<std::size_t>(j)] += second;
-            high[static_cast<std::size_t>(i)] += !second;
-            high[static_cast<std::size_t>(j)] += !first;
-        }
-    const int winner = static_cast<int>(std::max_element(low.begin(), low.end()) - low.begin());
-    for (int c = 0; c < k; ++c) {
-        const int mine = low[static_cast<std::size_t>(winner)], theirs = high[static_cast<std::size_t>(c)];
-        if (c != winner && !(mine > theirs || (mine == theirs && winner < c))) return false;
-    }
-    return true;
-}
-
-}  // namespace
 
 DecisionTest::DecisionTest(const Task& task, double tolerance)
     : task_(task), tolerance_(tolerance), low_(task.labels.size()), high_(task.labels.size()) {}
@@ -236,19 +224,6 @@ std::vector<std::int64_t> undecided_rows(const Task& task, const Decisions& deci
     return flagged_rows(open);
 }
 
-namespace {
-// Three digits, rounded up: the printed number is also a bound.
-char* write_radius(char* p, double radius) {
-    char* const end = write_g(p, radius, 3);
-    if (!(radius > 0) || std::isinf(radius)) return end;
-    double printed;
-    NumberStatus status;
-    *end = '\n';
-    read_double(p, &printed, &status);
-    return status == NumberStatus::ok && printed >= radius ? end : write_g(p, radius * 1.01, 3);
-}
-}  // namespace
-
 std::string format(const Task& task, const Predictions& predictions, const Decisions* values, bool positive_share,
                    const std::int64_t* evaluations) {
     // Rows formatted at a time: enough to repay a thread.
@@ -276,24 +251,18 @@ std::string format(const Task& task, const Predictions& predictions, const Decis
                 } else {
                     p = write_g(p, label, 17);
                 }
-                for (int j = 0; j < predictions.columns; ++j) {
-                    *p++ = ' ';
-                    p = write_g(p, predictions.probability[static_cast<std::size_t>(row * predictions.columns + j)], 6);
-                }
-                for (std::int64_t j = 0; j < pairs; ++j) {
-                    *p++ = ' ';
-                    p = write_shortest(p, values->value[static_cast<std::size_t>(row * pairs + j)]);
-                }
-                for (std::int64_t j = 0; radii && j < pairs; ++j) {
-                    *p++ = ' ';
-                    p = write_radius(p, values->radius[static_cast<std::size_t>(row * pairs + j)]);
-                }
+                const double* const probability = predictions.probability.data() + row * predictions.columns;
+                const double* const value = values ? values->value.data() + row * pairs : nullptr;
+                const double* const radius = radii ? values->radius.data() + row * pairs : nullptr;
+                p = write_numbers(p, predictions.columns, probability,
+                                  [](char* at, double x) { return write_g(at, x, 6); });
+                p = write_numbers(p, pairs, value, write_shortest);
+                p = write_numbers(p, radii ? pairs : 0, radius, write_radius);
                 for (std::int64_t j = 0; positive_share && radii && j < pairs; ++j) {
-                    const double value = values->value[static_cast<std::size_t>(row * pairs + j)],
-                                 radius = values->radius[static_cast<std::size_t>(row * pairs + j)];
-                    const double above = std::max(value + radius, 0.0), below = std::max(radius - value, 0.0);
+                    const double above = std::max(value[j] + radius[j], 0.0),
+                                 below = std::max(radius[j] - value[j], 0.0);
                     *p++ = ' ';
-                    const bool known = radius < std::numeric_limits<double>::infinity();
+                    const bool known = radius[j] < std::numeric_limits<double>::infinity();
                     p = write_g(p, !known ? 0.5 : above > 0 ? above / (above + below) : 0.0, 6);
                 }
                 if (evaluations) {

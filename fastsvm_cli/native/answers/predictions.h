@@ -10,11 +10,55 @@
 #include <string>
 #include <vector>
 
-#include "answers/coupling.h"
 #include "simd/parallel.h"
 #include "text/rows.h"
 
 namespace fastsvm {
+
+// Class probabilities from decision values of pairs, as in LIBSVM.
+
+// A pair's sigmoid: its first class has the probability 1 / (1 + exp(A f + B)).
+struct Odds {
+    int classes = 2;
+    std::vector<double> a, b;  // (pairs)
+};
+
+// Computes a row's class probabilities, and decides whether rounding could change what is printed. Reuses its memory:
+// one object per thread.
+class Coupling {
+public:
+    Coupling() = default;
+    // odds: must outlive this.
+    explicit Coupling(const Odds& odds) { take(odds); }
+    // Replaces the odds, which must outlive this.
+    void take(const Odds& odds);
+    // Writes p, (classes), from value, (pairs). Two classes have their pair's probabilities. More classes couple theirs
+    // by method 2 of Wu, Lin and Weng (2004), iterated as in LIBSVM.
+    void probabilities(const double* value, double* p);
+    // Iterates the probabilities of two classes as those of more, as scikit-learn's LIBSVM does. p: (2), from
+    // probabilities().
+    void iterate_pair(double* p);
+    // Whether probabilities and label print alike for all svm-predict values within the radii (more than two classes:
+    // B39 in PROOFS.md). value, radius: (pairs).
+    bool decided(const double* value, const double* radius);
+
+private:
+    struct Errors;
+    void make_q();
+    template <class Watch> bool couple(Watch& watch);
+    void couple_unwatched(double* p);
+    std::size_t at(int i, int j) const { return static_cast<std::size_t>(i) * width_ + static_cast<std::size_t>(j); }
+
+    const Odds* odds_ = nullptr;
+    std::size_t classes_ = 0, width_ = 0;   // a "row" below: `width_` numbers, padded with zeros
+    std::vector<double> r_, q_;             // (classes) rows: pair probabilities; iteration matrix
+    std::vector<double> p_, qp_;            // one row
+    std::vector<double> wrong_;             // (classes) rows: errors of r against svm-predict's
+    std::vector<double> q_wrong_;           // (classes) rows: errors of q
+    std::vector<double> q_diagonal_;        // one row
+    std::vector<double> squares_;           // one row: twice each column's sum of squares in wrong_
+    std::vector<double> relative_, noise_;  // one row each: errors of p and qp
+};
 
 // Rows decided per level of an exact model: grid, single precision, double precision, reference sum.
 using LevelRows = std::array<std::int64_t, 4>;
@@ -94,6 +138,79 @@ struct Decisions {
 enum class SvmType { c_svc, nu_svc, one_class, epsilon_svr, nu_svr };  // LIBSVM's order
 inline constexpr std::array svm_type_names{"c_svc", "nu_svc", "one_class", "epsilon_svr", "nu_svr"};
 
+// LIBSVM's choice, the first class with most votes, or -1 if open (B21 of PROOFS.md). low, high: (classes), certain and
+// possible votes.
+inline int elected(int classes, const int* low, const int* high) {
+    const int best = static_cast<int>(std::max_element(low, low + classes) - low);
+    for (int c = 0; c < classes; ++c)
+        if (c != best && !(low[best] > high[c] || (low[best] == high[c] && best < c))) return -1;
+    return best;
+}
+
+// The votes of one row. Reuses its memory: one object per thread.
+class Votes {
+public:
+    explicit Votes(int classes) : classes_(classes), low_(classes), high_(classes), met_(classes), won_(classes) {}
+
+    // Class that svm-predict elects, or -1 if open after all candidates. meet(candidate, won) sets won[other] for
+    // every other class: 1 if the candidate provably has the pair's vote, -1 if the other has it, 0 if open. likely:
+    // the first candidate; the next ones have the most possible votes.
+    template <class Meet> int winner(int likely, Meet meet) {
+        begin_candidates();
+        for (int candidate = likely; candidate >= 0; candidate = next_candidate()) {
+            meet(candidate, won());
+            if (const int found = count(candidate); found >= 0) return found;
+        }
+        return -1;
+    }
+    // Its steps, for several rows in turn: count() takes won() of a candidate, and returns the class or -1;
+    // next_candidate() is -1 after the last.
+    void begin_candidates() {
+        std::fill(low_.begin(), low_.end(), 0);
+        std::fill(high_.begin(), high_.end(), classes_ - 1);
+        std::fill(met_.begin(), met_.end(), 0);
+    }
+    int* won() { return won_.data(); }
+    int count(int candidate) {
+        for (int other = 0; other < classes_; ++other) {
+            if (other == candidate || met_[other]) continue;
+            low_[candidate] += won_[other] > 0;
+            low_[other] += won_[other] < 0;
+            high_[candidate] -= won_[other] < 0;
+            high_[other] -= won_[other] > 0;
+        }
+        met_[candidate] = 1;
+        return elected(classes_, low_.data(), high_.data());
+    }
+    int next_candidate() const {
+        int best = -1;
+        for (int c = 0; c < classes_; ++c)
+            if (!met_[c] && (best < 0 || high_[c] > high_[best] || (high_[c] == high_[best] && low_[c] > low_[best])))
+                best = c;
+        return best;
+    }
+
+    // The same from the values of all pairs, none undecided.
+    int elect(const double* value) {
+        const int classes = classes_;
+        int* const votes = low_.data();
+        std::fill_n(votes, classes, 0);
+        for (int i = 0; i < classes; ++i)
+            for (int j = i + 1; j < classes; ++j, ++value) {  // no branch: signs are unpredictable
+                const int first = *value > 0;
+                votes[i] += first;
+                votes[j] += 1 - first;
+            }
+        return static_cast<int>(std::max_element(votes, votes + classes) - votes);
+    }
+
+private:
+    int classes_;
+    std::vector<int> low_, high_;
+    std::vector<char> met_;
+    std::vector<int> won_;
+};
+
 struct Task;
 
 // Tests whether the intervals value +- radius decide a row's answer: the label, or a regression value to within
@@ -133,10 +250,11 @@ struct Task {
     // A thread's scratch memory.
     class TaskScratch {
     public:
-        explicit TaskScratch(const Task& task) : decided(task), votes(task.labels.size()), odds_(task.odds()) {}
+        explicit TaskScratch(const Task& task)
+            : decided(task), votes(static_cast<int>(task.labels.size())), odds_(task.odds()) {}
         DecisionTest decided;
-        std::vector<int> votes;  // (classes)
-        Coupling& coupling();    // requires the task's probabilities
+        Votes votes;
+        Coupling& coupling();  // requires the task's probabilities
 
     private:
         const Odds odds_;

@@ -14,7 +14,6 @@
 #include "exact/reference/reference.h"
 #include "exact/values/kernel_matrix.h"
 #include "models/expansion.h"
-#include "simd/library_exp.h"
 #include "simd/loops.h"
 #include "simd/parallel.h"
 #include "system/platform.h"

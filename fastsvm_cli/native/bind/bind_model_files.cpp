@@ -267,7 +267,7 @@ void bind_ordered(nb::module_& m) {
                Decisions& out) {
                 check_pairs(out, self.header.pairs());
                 const auto model = std::static_pointer_cast<OrderedModel>(self.model());
-                return model->decide(chunk, task, tolerance, steps, out);
+                return model->early->decision_values(chunk, task, tolerance, steps, out);
             },
             "chunk"_a, "task"_a, "tolerance"_a, "steps"_a, "out"_a, WithoutGil(),
             "Fill values and radii, without the exact evaluation. steps: the last number of points, or 0. Returns the "

@@ -11,7 +11,6 @@
 #include <utility>
 #include <vector>
 
-#include "answers/coupling.h"
 #include "answers/predictions.h"
 #include "engine/archive.h"
 #include "engine/checksum.h"

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <limits>
 
 #include "exact/labels/grid_tiles.h"
 #include "exact/labels/kernel_tiles.h"
@@ -13,7 +12,13 @@ namespace fastsvm {
 
 namespace {
 
-constexpr LevelCost none{std::numeric_limits<double>::infinity(), 0};
+// Support vectors in a trial.
+constexpr std::int64_t trial_rows = 64;
+// Grid values below this relative error are better than single precision, which cannot decide what they leave
+// undecided.
+constexpr double finer = 5e-7;
+
+constexpr LevelCost none{infinite, 0};
 
 // From scripts/measure_levels.cpp: single, codes, bits, bytes, halves, tiles, entries, lists; several, reference,
 // proof. Only ratios within a row matter; each row is from one machine.
@@ -41,14 +46,6 @@ const LevelCosts& level_costs() {
     return std::strcmp(name, "avx2") == 0 ? avx2 : baseline;
 #endif
 }
-
-namespace {
-// Support vectors in a trial.
-constexpr std::int64_t trial_rows = 64;
-// Grid values below this relative error are better than single precision, which cannot decide what they leave
-// undecided.
-constexpr double finer = 5e-7;
-}  // namespace
 
 Escalation::Escalation(const SvmModel& model, const Rounding& rounding, const Features& features, bool in_panels)
     : model_(model) {

@@ -3,11 +3,8 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
-#include <limits>
-#include <stdexcept>
 
 #include "exact/escalation.h"
-#include "exact/exact_block.h"
 #include "simd/aligned.h"
 #include "simd/loops.h"
 #include "simd/parallel.h"
@@ -364,7 +361,7 @@ void Exact::decision_values(const Rows& rows, bool precise, const std::vector<Th
                 }
                 double* const row_value = out.value.data() + r * pairs;
                 const Rounding::Row rounding = rounding_->row(rows, r, precise);
-                const bool known = rounding.kernel() < std::numeric_limits<double>::infinity();
+                const bool known = rounding.kernel() < infinite;
                 // After the sum, as in LIBSVM: a large rho must not swallow small terms.
                 for (std::int64_t p = 0; p < pairs; ++p) row_value[p] -= model_.rho[p];
                 bool sure = true;
@@ -374,7 +371,7 @@ void Exact::decision_values(const Rows& rows, bool precise, const std::vector<Th
                     if (out.with_radius) out.radius[r * pairs + p] = radius;
                     if (model_.regression || !known) {
                         // Without a bound, one of the sums may overflow and the other not.
-                        sure &= known && radius < std::numeric_limits<double>::infinity();
+                        sure &= known && radius < infinite;
                         continue;
                     }
                     sure &= std::fabs(row_value[p]) > radius;  // false for NaN too

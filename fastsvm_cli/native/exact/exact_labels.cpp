@@ -1,11 +1,9 @@
 // Labels alone of exact models; exact.cpp has their values.
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numeric>
 
 #include "exact/exact.h"
-#include "exact/exact_block.h"
 #include "simd/loops.h"
 
 namespace fastsvm {
@@ -13,7 +11,7 @@ namespace fastsvm {
 // Class of the nearest vector or, without distances, of the largest sum of kernel values.
 int Exact::likely_class(const double* kernel_values) const {
     int best = 0;
-    double most = -std::numeric_limits<double>::infinity();
+    double most = -infinite;
     for (std::size_t c = 0; c < model_.nr_sv.size(); ++c) {
         double sum = 0;
         for (std::int64_t s = class_start_[c]; s < class_start_[c] + model_.nr_sv[c]; ++s)
@@ -79,7 +77,7 @@ void Exact::elect(const Rows& rows, const std::int64_t* which, std::int64_t n, B
     }
     for (std::int64_t r = 0; r < n; ++r) {
         const Rounding::Row rounding = rounding_->row(rows, which[r], false);
-        if (!(rounding.kernel() < std::numeric_limits<double>::infinity())) {
+        if (!(rounding.kernel() < infinite)) {
             block.undecided.push_back(which[r]);
             continue;
         }
@@ -96,7 +94,7 @@ void Exact::elect(const Rows& rows, const std::int64_t* which, std::int64_t n, B
             if (!linear_) sums_of_class(c, values, block.own, block.sums.data());
             for (int other = 0; other < classes; ++other) {
                 if (other == c) continue;
-                const std::int64_t pair = model_.pair_of(std::min(c, other), std::max(c, other));
+                const std::int64_t pair = model_.pair_of(c, other);
                 const double value = (linear_ ? values[pair] : block.sums[other]) - model_.rho[pair];
                 // Few values are below any pair's radius: one number usually suffices. False for NaN too.
                 const bool known = std::fabs(value) > rounding_->radius_of_any(rounding, value) ||
@@ -119,7 +117,7 @@ void Exact::decide(const Rows& rows, const std::int64_t* which, std::int64_t n, 
     for (std::int64_t r = 0; r < n; ++r) {
         const Rounding::Row rounding = rounding_->row(rows, which[r], false);
         const double value = block.value[r] - model_.rho[0];
-        const bool known = rounding.kernel() < std::numeric_limits<double>::infinity();
+        const bool known = rounding.kernel() < infinite;
         if (known && std::fabs(value) > least_radius(0, rounding, value, block.sizes_of(r, 1)))
             winner[which[r]] = value > 0 ? 0 : 1;
         else
@@ -130,8 +128,6 @@ void Exact::decide(const Rows& rows, const std::int64_t* which, std::int64_t n, 
 // Labels of block.undecided.
 void Exact::label_by_reference(const Rows& rows, Block& block, std::int32_t* winner) const {
     const std::int64_t pairs = model_.pairs();
-    const int classes = static_cast<int>(model_.classes());
-    Votes& votes = block.votes;
     // As many rows as the reference sum takes side by side, if their values fit.
     const std::int64_t fit = numbers_per_thread() / std::max<std::int64_t>(pairs, 1);
     const std::int64_t most = fit >= wide_group ? wide_group : fit >= narrow_group ? narrow_group : 1;
@@ -141,11 +137,7 @@ void Exact::label_by_reference(const Rows& rows, Block& block, std::int32_t* win
         reference(rows, block.undecided.data() + at, count, block, block.value.data());
         for (std::int64_t r = 0; r < count; ++r, ++at) {
             const double* const value = block.value.data() + r * pairs;
-            votes.begin();
-            std::int64_t pair = 0;
-            for (int i = 0; i < classes; ++i)
-                for (int j = i + 1; j < classes; ++j, ++pair) votes.cast(i, j, value[pair] > 0);
-            winner[block.undecided[at]] = pairs == 1 ? (value[0] > 0 ? 0 : 1) : votes.elect();
+            winner[block.undecided[at]] = pairs == 1 ? (value[0] > 0 ? 0 : 1) : block.votes.elect(value);
         }
     }
 }

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <numeric>
 #include <vector>
 
@@ -80,23 +81,9 @@ Machine machine_of(Random& random, const Sizes& nr_sv, int features, double gamm
 
 // Few vectors per class; many, not multiples of the eight that are summed together; or few classes.
 Sizes any_sizes(Random& random) {
-    struct Shape {
-        int classes, least, most;
-    };
-    const auto [classes, least, most] = random.one_of<Shape>({{16, 1, 1},
-                                                              {20, 2, 2},
-                                                              {31, 0, 4},
-                                                              {64, 1, 1},
-                                                              {18, 20, 32},
-                                                              {9, 1, 40},
-                                                              {5, 1, 96},
-                                                              {5, 0, 3},
-                                                              {3, 1, 20},
-                                                              {2, 1, 3},
-                                                              {2, 0, 3},
-                                                              {2, 20, 70},
-                                                              {2, 5, 9},
-                                                              {1, 1, 40}});
+    constexpr int shapes[][3] = {{16, 1, 1}, {20, 2, 2}, {31, 0, 4}, {64, 1, 1}, {18, 20, 32}, {9, 1, 40}, {5, 1, 96},
+                                 {5, 0, 3},  {3, 1, 20}, {2, 1, 3},  {2, 0, 3},  {2, 20, 70},  {2, 5, 9},  {1, 1, 40}};
+    const auto& [classes, least, most] = shapes[random.below(std::size(shapes))];
     Sizes out;
     for (int c = 0; c < classes; ++c) out.push_back(least + random.below(most - least + 1));
     ++out[static_cast<std::size_t>(random.below(classes))];

@@ -11,6 +11,7 @@
 
 #include "engine/header.h"
 #include "engine/model.h"
+#include "exact/reference/rounding.h"
 #include "exact/values/panels.h"
 #include "simd/loops.h"
 #include "simd/parallel.h"
@@ -21,33 +22,7 @@ namespace {
 
 constexpr int most_steps = 200;
 constexpr double at_rest = 1e-13;  // tolerance for log(sum of weights)
-
-}  // namespace
-
-struct Density::Scratch {
-    std::vector<double> z;        // (d): the row
-    std::vector<double> squares;  // (panels * panel): |z - x|^2
-    std::vector<double> s;        // of a pair, its first class first; in units of the largest
-    std::vector<double> k;        // as s, in whole lanes
-};
-
-Density::~Density() = default;
-
-Density::Density(std::vector<std::int64_t> nr_sv, double weight, const Rows& rows)
-    : nr_sv_(std::move(nr_sv)), weight_(weight), features_(used_indices(rows)), panels_(groups(rows.rows, panel)) {
-    std::int64_t total = 0;
-    bool sound = nr_sv_.size() > 1 && weight > 0;
-    for (std::size_t i = 0; i < nr_sv_.size(); total += nr_sv_[i++])
-        for (std::size_t j = 0; j < nr_sv_.size(); ++j)
-            sound = sound && nr_sv_[i] > 0 && (i == j || weight < static_cast<double>(nr_sv_[i] + nr_sv_[j]));
-    if (!sound || total != rows.rows) throw std::invalid_argument("wrong numbers of rows, or a weight beyond them");
-    blocks_.assign(rows.rows, features_.size());
-    for (std::int64_t r = 0; r < rows.rows; ++r)
-        for (std::int64_t e = rows.begin(r); e < rows.end(r); ++e)
-            *blocks_.at(r, features_.column(rows.indices[e])) = rows.values[e];
-}
-
-namespace {
+constexpr std::int64_t border_rows = 64;
 
 // log of the sum of exp(-g s), even if all underflow.
 double log_sum(const double* s, std::int64_t n, double g, std::vector<double>& k) {
@@ -87,6 +62,27 @@ double solve(const std::vector<double>& s, std::int64_t n, double weight, std::v
 
 }  // namespace
 
+struct Density::Scratch {
+    std::vector<double> z;        // (d): the row
+    std::vector<double> squares;  // (panels * panel): |z - x|^2
+    std::vector<double> s;        // of a pair, its first class first; in units of the largest
+    std::vector<double> k;        // as s, in whole lanes
+};
+
+Density::~Density() = default;
+
+Density::Density(std::vector<std::int64_t> nr_sv, double weight, const Rows& rows)
+    : nr_sv_(std::move(nr_sv)), weight_(weight), features_(used_indices(rows)), panels_(groups(rows.rows, panel)) {
+    std::int64_t total = 0;
+    bool sound = nr_sv_.size() > 1 && weight > 0;
+    for (std::size_t i = 0; i < nr_sv_.size(); total += nr_sv_[i++])
+        for (std::size_t j = 0; j < nr_sv_.size(); ++j)
+            sound = sound && nr_sv_[i] > 0 && (i == j || weight < static_cast<double>(nr_sv_[i] + nr_sv_[j]));
+    if (!sound || total != rows.rows) throw std::invalid_argument("wrong numbers of rows, or a weight beyond them");
+    blocks_.assign(rows.rows, features_.size());
+    for (std::int64_t r = 0; r < rows.rows; ++r) spread(features_, rows, r, blocks_.at(r, 0), panel);
+}
+
 double Density::log_odds(std::int64_t first, std::int64_t n_first, std::int64_t second, std::int64_t n_second,
                          Scratch& scratch) const {
     const std::int64_t n = n_first + n_second;
@@ -114,14 +110,7 @@ void Density::decision_values(const Rows& rows, Decisions& out) const {
         scratch.k.resize(whole + lanes);
         for (std::int64_t r = from; r < to; ++r) {
             std::fill(scratch.z.begin(), scratch.z.end(), 0.0);
-            double outside = 0;  // squared norm of entries that no vector has
-            for (std::int64_t e = rows.begin(r); e < rows.end(r); ++e) {
-                const std::int32_t column = features_.column(rows.indices[e]);
-                if (column >= 0)
-                    scratch.z[static_cast<std::size_t>(column)] = rows.values[e];
-                else
-                    outside += rows.values[e] * rows.values[e];
-            }
+            const double outside = spread(features_, rows, r, scratch.z.data());
             for (std::int64_t s = 0; s < panels_; ++s)
                 loops().panel_distances(blocks_.at(s * panel, 0), d, scratch.z.data(), outside,
                                         scratch.squares.data() + s * panel);
@@ -185,10 +174,6 @@ std::string too_many_cells(std::int64_t rows, std::int64_t features) {
            ": take fewer rows";
 }
 
-namespace {
-constexpr std::int64_t border_rows = 64;
-}  // namespace
-
 Border::Border(std::vector<std::int32_t> features, int local) : features_(std::move(features)), local_(local) {
     if (local < 1 || local > most_local) throw std::invalid_argument("so many nearest samples cannot be weighed");
 }
@@ -208,7 +193,7 @@ void Border::add_pair(double level, std::int64_t n, const double* rows) {
     Pair pair{level, n, {}, {}, {}, {}, {}};
     pair.center.assign(static_cast<std::size_t>(d), 0.0);
     pair.blocks.assign(n, d);
-    pair.half_norm.assign(static_cast<std::size_t>(whole(n, panel)), std::numeric_limits<double>::infinity());
+    pair.half_norm.assign(static_cast<std::size_t>(whole(n, panel)), infinite);
     pair.normals.resize(static_cast<std::size_t>(n * d));
     pair.offset.resize(static_cast<std::size_t>(n));
     for (std::int64_t i = 0; i < n; ++i)
@@ -273,16 +258,15 @@ double Border::mean(const Pair& pair, const Columns& row, double outside, Scratc
 
 double Border::value(const Pair& pair, const Columns& row, double outside, Scratch& scratch) const {
     if (!pair.n) return pair.level;
-    const std::int64_t d = features_.size();
     const bool several = local_ > 1 && pair.n > 1;
     // |z - b|^2 / 2, less what all samples share.
-    double least = std::numeric_limits<double>::infinity();
+    double least = infinite;
     std::int64_t nearest = 0;
     double dots[panel];
     for (std::int64_t from = 0; from < pair.n; from += panel) {
         loops().panel_dots(pair.blocks.at(from, 0), row.count(), row.column.data(), row.value.data(), dots);
         const double* const half_norm = pair.half_norm.data() + from;
-        double low = std::numeric_limits<double>::infinity();
+        double low = infinite;
         for (int s = 0; s < panel; ++s) {
             dots[s] = half_norm[s] - dots[s];
             low = dots[s] < low ? dots[s] : low;

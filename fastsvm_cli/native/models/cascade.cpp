@@ -8,11 +8,9 @@
 #include <utility>
 
 #include "engine/header.h"
-#include "exact/labels/label_sums.h"
 #include "exact/reference/rounding.h"
 #include "exact/values/panels.h"
 #include "simd/loops.h"
-#include "simd/packed.h"
 #include "simd/parallel.h"
 
 namespace fastsvm {
@@ -44,6 +42,9 @@ struct Cascade::Block {
     bool has_linear = false;
     std::int64_t known = 0;  // kernel values among the terms
     Decisions base{1};       // (live, pairs): polynomials of degree 2 and 3
+    double base_of(std::int64_t row, std::int64_t pair) const {
+        return base.value[static_cast<std::size_t>(row * base.pairs + pair)];
+    }
     // Rows to elect, by candidate; scratch.
     std::vector<std::int64_t> waiting, candidate, order, ends;
     std::vector<std::int64_t> lengths, starts, zeros;
@@ -93,7 +94,7 @@ void Cascade::prepare(const CascadeStage& stage) {
                                                       std::vector<double>(static_cast<std::size_t>(pairs_), 0.0));
         polynomial->add_center(center_.data(), 0.0);
         for (std::int64_t p = 0; p < pairs_; ++p)
-            polynomial->add_expansion(p, 0, stage.polynomial.data() + p * each, true, nullptr);
+            polynomial->add_expansion(p, 0, stage.polynomial.data() + p * each, 0, true, nullptr);
         out.polynomial = std::move(polynomial);
     }
     const std::int64_t weights = stage.degree == 1 ? d : 0;
@@ -119,7 +120,7 @@ void Cascade::prepare(const CascadeStage& stage) {
         for (std::int64_t c = 0; c < classes_; ++c)
             for (std::int64_t other = 0; other < classes_; ++other) {
                 if (other == c) continue;
-                const float* const from = out.coefficients.data() + pair_of(c, other) * out.length;
+                const float* const from = out.coefficients.data() + pair_of(classes_, c, other) * out.length;
                 float* const to = out.scores.data() + c * out.length;
                 for (std::int64_t i = 0; i < out.length; ++i) to[i] += c < other ? from[i] : -from[i];
             }
@@ -155,7 +156,7 @@ void Cascade::value_of_pair(const Rows& rows, const Prepared& stage, Block& bloc
     const std::int64_t n = static_cast<std::int64_t>(block.live.size()), zero = 0;
     for (std::int64_t r = 0; r < n; ++r) {
         double value = stage.constant;
-        if (stage.polynomial) value += block.base.value[static_cast<std::size_t>(r)];
+        if (stage.polynomial) value += block.base_of(r, 0);
         if (!stage.linear.empty())
             for (std::int64_t e = rows.begin(block.live[r]); e < rows.end(block.live[r]); ++e)
                 if (const std::int32_t column = features_.column(rows.indices[e]); column >= 0)
@@ -190,8 +191,7 @@ void Cascade::first_candidates(const Prepared& stage, Block& block) const {
                 double score = block.sums[c * product_rows + k];
                 for (std::int64_t other = 0; stage.polynomial && other < classes_; ++other) {
                     if (other == c) continue;
-                    const double value =
-                        block.base.value[static_cast<std::size_t>((first + k) * pairs_ + pair_of(c, other))];
+                    const double value = block.base_of(first + k, pair_of(classes_, c, other));
                     score += c < other ? value : -value;
                 }
                 if (score > most) most = score, candidate = c;
@@ -234,7 +234,7 @@ void Cascade::elect(const Prepared& stage, Block& block) const {
                 ++together;
             }
             for (std::int64_t i = 0; i < others; ++i)
-                block.starts[i] = pair_of(candidate, i + (i >= candidate)) * stage.length;
+                block.starts[i] = pair_of(classes_, candidate, i + (i >= candidate)) * stage.length;
             loops().products->products(together, others, block.lengths.data(), stage.coefficients.data(),
                                        block.starts.data(), terms, block.zeros.data(), block.sums.data());
             for (int k = 0; k < together; ++k) {
@@ -244,8 +244,7 @@ void Cascade::elect(const Prepared& stage, Block& block) const {
                 for (std::int64_t i = 0; i < others; ++i) {
                     const std::int64_t other = i + (i >= candidate);
                     double value = block.sums[i * product_rows + k];
-                    if (stage.polynomial)
-                        value += block.base.value[static_cast<std::size_t>(row * pairs_ + pair_of(candidate, other))];
+                    if (stage.polynomial) value += block.base_of(row, pair_of(classes_, candidate, other));
                     const double own = candidate < other ? value : -value;
                     if (!(own >= least)) least = own, strongest = other;  // NaN is least
                 }
@@ -274,35 +273,41 @@ void Cascade::evaluate(const Rows& rows, std::size_t stage, Block& block) const 
     pairs_ == 1 ? value_of_pair(rows, its, block) : elect(its, block);
 }
 
-void Cascade::label(const Rows& rows, std::int32_t* winner, std::int64_t* stopped) const {
-    std::vector<std::atomic<std::int64_t>> counts(stages_.size());
+// On all threads: work(block, first, last) for blocks of rows, with no terms yet.
+void Cascade::in_blocks(const Rows& rows, const Callable<Block&, std::int64_t, std::int64_t>& work) const {
     parallel_workers(rows.rows, cascade_rows, [&](Parts& parts) {
-        const auto leased = blocks_.lease();
-        Block& block = *leased;
+        const auto block = blocks_.lease();
         const OneThread alone;
         for (std::int64_t first, last; parts.next(first, last);) {
-            std::fill(winner + first, winner + last, -1);
-            block.live.clear();
-            for (std::int64_t row = first; row < last; ++row)
-                if (rows.squared_norms[row] <= longest_) block.live.push_back(row);
-            block.known = 0;
-            block.has_linear = false;
-            for (std::size_t stage = 0; stage < stages_.size() && !block.live.empty(); ++stage) {
-                evaluate(rows, stage, block);
-                std::size_t left = 0;
-                for (std::size_t r = 0; r < block.live.size(); ++r) {
-                    if (block.margin[r] > stages_[stage].threshold) {
-                        winner[block.live[r]] = block.winner[r];
-                        continue;
-                    }
-                    if (stride_ && left < r)
-                        std::copy_n(block.terms.data() + static_cast<std::int64_t>(r) * stride_, linear_ + block.known,
-                                    block.terms.data() + static_cast<std::int64_t>(left) * stride_);
-                    block.live[left++] = block.live[r];
+            block->known = 0;
+            block->has_linear = false;
+            work(*block, first, last);
+        }
+    });
+}
+
+void Cascade::label(const Rows& rows, std::int32_t* winner, std::int64_t* stopped) const {
+    std::vector<std::atomic<std::int64_t>> counts(stages_.size());
+    in_blocks(rows, [&](Block& block, std::int64_t first, std::int64_t last) {
+        std::fill(winner + first, winner + last, -1);
+        block.live.clear();
+        for (std::int64_t row = first; row < last; ++row)
+            if (rows.squared_norms[row] <= longest_) block.live.push_back(row);
+        for (std::size_t stage = 0; stage < stages_.size() && !block.live.empty(); ++stage) {
+            evaluate(rows, stage, block);
+            std::size_t left = 0;
+            for (std::size_t r = 0; r < block.live.size(); ++r) {
+                if (block.margin[r] > stages_[stage].threshold) {
+                    winner[block.live[r]] = block.winner[r];
+                    continue;
                 }
-                counts[stage] += static_cast<std::int64_t>(block.live.size() - left);
-                block.live.resize(left);
+                if (stride_ && left < r)
+                    std::copy_n(block.terms.data() + static_cast<std::int64_t>(r) * stride_, linear_ + block.known,
+                                block.terms.data() + static_cast<std::int64_t>(left) * stride_);
+                block.live[left++] = block.live[r];
             }
+            counts[stage] += static_cast<std::int64_t>(block.live.size() - left);
+            block.live.resize(left);
         }
     });
     std::copy(counts.begin(), counts.end(), stopped);
@@ -310,60 +315,24 @@ void Cascade::label(const Rows& rows, std::int32_t* winner, std::int64_t* stoppe
 
 void Cascade::margins(const Rows& rows, std::size_t stage, std::int32_t* winner, double* margin) const {
     if (stage >= stages_.size()) throw std::out_of_range("an unknown stage");
-    parallel_workers(rows.rows, cascade_rows, [&](Parts& parts) {
-        const auto leased = blocks_.lease();
-        Block& block = *leased;
-        const OneThread alone;
-        for (std::int64_t first, last; parts.next(first, last);) {
-            block.live.resize(static_cast<std::size_t>(last - first));
-            std::iota(block.live.begin(), block.live.end(), first);
-            block.known = 0;
-            block.has_linear = false;
-            evaluate(rows, stage, block);
-            for (std::int64_t r = 0; r < last - first; ++r) {
-                winner[first + r] = block.winner[r];
-                margin[first + r] = rows.squared_norms[first + r] <= longest_ ? block.margin[r] : -infinite;
-            }
+    in_blocks(rows, [&](Block& block, std::int64_t first, std::int64_t last) {
+        block.live.resize(static_cast<std::size_t>(last - first));
+        std::iota(block.live.begin(), block.live.end(), first);
+        evaluate(rows, stage, block);
+        for (std::int64_t r = 0; r < last - first; ++r) {
+            winner[first + r] = block.winner[r];
+            margin[first + r] = rows.squared_norms[first + r] <= longest_ ? block.margin[r] : -infinite;
         }
     });
 }
 
 namespace {
 
-// Labels of the exact model for the rows that the stages leave. With one pair, these are near its border, where a proof
-// of the label takes several times longer than the label: the sign of the first level's value decides, and the
-// calibration counts it. With several, the first rows are evaluated in double precision: a layout of the vectors, and a
-// trial of lower precision, take longer than few rows.
-class LeftRows {
-public:
-    explicit LeftRows(std::shared_ptr<const ExactModel> exact) : exact_(std::move(exact)) {}
-
-    // left: not empty. Sets their winners in `out`, and counts.
-    void label(const Rows& rows, const std::vector<std::int64_t>& left, Decisions& out) const {
-        const Rows part = select_rows(rows, left);
-        Decisions found(exact_->pairs(), false, true);
-        found.likely = exact_->pairs() == 1;
-        if (!found.likely && seen_.fetch_add(part.rows, std::memory_order_relaxed) + part.rows <= first_rows)
-            exact_->evaluator().labels_of_few(part, found);
-        else
-            exact_->decision_values(part, Precision(), found);
-        for (std::size_t i = 0; i < left.size(); ++i) out.winner[static_cast<std::size_t>(left[i])] = found.winner[i];
-        out.level_rows = found.level_rows;
-        out.reference_rows = found.reference_rows;
-    }
-
-private:
-    static constexpr std::int64_t first_rows = 512;
-
-    const std::shared_ptr<const ExactModel> exact_;
-    mutable std::atomic<std::int64_t> seen_{0};
-};
-
 // Labels of the stages, and of the exact model for the rows that they leave. Everything else is the exact model's.
 class CascadeModel : public Model {
 public:
     CascadeModel(std::shared_ptr<const ExactModel> exact, std::shared_ptr<const Cascade> cascade)
-        : Model(exact->header), exact_(std::move(exact)), left_rows_(exact_), cascade_(std::move(cascade)) {}
+        : Model(exact->header), exact_(std::move(exact)), cascade_(std::move(cascade)) {}
 
     Decisions decisions(const Precision& precision, bool with_radius) const override {
         return exact_->decisions(precision, with_radius);
@@ -375,13 +344,32 @@ public:
         cascade_->label(rows, out.winner.data(), stopped.data());
         for (std::int64_t row = 0; row < rows.rows; ++row)
             if (out.winner[static_cast<std::size_t>(row)] < 0) left.push_back(row);
-        if (!left.empty()) left_rows_.label(rows, left, out);
+        if (!left.empty()) label_left(rows, left, out);
     }
 
 private:
+    // With one pair, these rows are near its border, where a proof of the label takes several times longer than the
+    // label: the sign of the first level's value decides, and the calibration counts it. With several, the first rows
+    // are evaluated in double precision: a layout of the vectors, and a trial of lower precision, take longer than few
+    // rows.
+    void label_left(const Rows& rows, const std::vector<std::int64_t>& left, Decisions& out) const {
+        const Rows part = select_rows(rows, left);
+        Decisions found(pairs(), false, true);
+        found.likely = pairs() == 1;
+        if (!found.likely && seen_.fetch_add(part.rows, std::memory_order_relaxed) + part.rows <= first_rows)
+            exact_->evaluator().labels_of_few(part, found);
+        else
+            exact_->decision_values(part, Precision(), found);
+        for (std::size_t i = 0; i < left.size(); ++i) out.winner[static_cast<std::size_t>(left[i])] = found.winner[i];
+        out.level_rows = found.level_rows;
+        out.reference_rows = found.reference_rows;
+    }
+
+    static constexpr std::int64_t first_rows = 512;
+
     const std::shared_ptr<const ExactModel> exact_;
-    const LeftRows left_rows_;
     const std::shared_ptr<const Cascade> cascade_;
+    mutable std::atomic<std::int64_t> seen_{0};
 };
 
 void between_0_and_1(Archive& archive, const std::string& key, double& number) {

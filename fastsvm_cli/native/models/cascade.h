@@ -2,7 +2,6 @@
 #pragma once
 #include <cstdint>
 #include <memory>
-#include <utility>
 #include <vector>
 
 #include "exact/labels/kernel_tiles.h"
@@ -42,8 +41,6 @@ public:
     // -infinity if no class was found that wins all its pairs, or if the row is longer than `longest`.
     void margins(const Rows& rows, std::size_t stage, std::int32_t* winner, double* margin) const;
 
-    std::int64_t classes() const { return classes_; }
-    std::int64_t pairs() const { return pairs_; }
     const std::vector<CascadeStage>& stages() const { return stages_; }
 
 private:
@@ -58,16 +55,13 @@ private:
     };
     struct Block;
     void prepare(const CascadeStage& stage);
+    void in_blocks(const Rows& rows, const Callable<Block&, std::int64_t, std::int64_t>& work) const;
     // Winners and margins of the block's rows.
     void evaluate(const Rows& rows, std::size_t stage, Block& block) const;
     void take_terms(const Rows& rows, std::int64_t vectors, Block& block) const;
     void value_of_pair(const Rows& rows, const Prepared& stage, Block& block) const;
     void elect(const Prepared& stage, Block& block) const;
     void first_candidates(const Prepared& stage, Block& block) const;
-    std::int64_t pair_of(std::int64_t i, std::int64_t j) const {
-        if (i > j) std::swap(i, j);
-        return i * classes_ - i * (i + 1) / 2 + j - i - 1;
-    }
 
     std::int64_t classes_, pairs_;
     Features features_;

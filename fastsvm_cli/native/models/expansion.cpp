@@ -7,7 +7,6 @@
 
 #include "simd/aligned.h"
 #include "simd/loops.h"
-#include "simd/packed.h"
 #include "simd/parallel.h"
 
 namespace fastsvm {

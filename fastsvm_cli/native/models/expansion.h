@@ -18,7 +18,7 @@ public:
                     std::vector<std::int64_t> index);
 
     // The tensors factors[k] sum_i a_i e^{-gamma |x_i - m|^2} (x_i - m)^k about the center m, k = 0 .. factors.size() -
-    // 1, packed as in packed.h; without the exponential unless gaussian. a: (index.size()). Sums follow the order of
+    // 1, packed as in loops.h; without the exponential unless gaussian. a: (index.size()). Sums follow the order of
     // the vectors, for any number of threads.
     Numbers expand(const Numbers& a, const Numbers& center, bool gaussian, double gamma, const Numbers& factors) const;
     // The largest |x_i - m|^2; 0 without vectors.

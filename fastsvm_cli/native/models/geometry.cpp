@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <utility>
 
 #include "engine/header.h"
@@ -37,6 +36,23 @@ double cover_points(Rounding& rounding, const Rows& points) {
         error = std::max(error, rounding.kernel_error(rounding.row(points, i, false)));
     return error;
 }
+
+// A geometry model of `steps` points: interval midpoints as values, half widths as radii. Open labels may differ from
+// svm-predict's.
+class StoppedGeometry : public Model {
+public:
+    StoppedGeometry(Header header, std::shared_ptr<const EarlyStop> points, std::int64_t steps)
+        : Model(std::move(header)), points_(std::move(points)), steps_(steps) {
+        certified = ordered = true;
+    }
+    void decision_values(const Rows& rows, const Precision&, Decisions& out) const override {
+        points_->decision_values(rows, task, 0, steps_, out);
+    }
+
+private:
+    const std::shared_ptr<const EarlyStop> points_;
+    const std::int64_t steps_;
+};
 
 }  // namespace
 
@@ -92,44 +108,28 @@ void Geometry::bound(const PointSpan::Prefix& prefix, std::int64_t k, const Prog
     }
 }
 
-struct Geometry::Start {
+struct Geometry::Start : RowSlots {
     Start(const Panels& points, std::int64_t pairs, std::int64_t slots)
-        : slots(slots),
-          rows(points),
+        : RowSlots(points, pairs, slots),
           kernel_values(static_cast<std::size_t>(slots * first_points)),
           y(static_cast<std::size_t>(slots * 4)),
           self(static_cast<std::size_t>(slots)),
           squares(self),
           rest(self),
-          count(self),
-          projection(static_cast<std::size_t>(pairs * slots)),
-          sums(static_cast<std::size_t>(pairs)),
-          radius(sums) {}
-    std::int64_t slots;
-    RowsInPanels rows;
+          count(self) {}
     Aligned<double> kernel_values;  // (panels of rows, points, panel)
     Aligned<double> y;              // (panels of rows, four points, panel)
     Aligned<double> self, squares, rest, count;
-    Aligned<double> projection;        // (pairs, slots)
-    std::vector<double> sums, radius;  // (pairs), for one row
-    std::vector<std::int64_t> looked;  // slots
     Progress progress;
 
     double* kernel_values_of(std::int64_t slot) {
         return kernel_values.data() + slot / panel * first_points * panel + slot % panel;
     }
-    void gather(std::int64_t slot, double* out) const {
-        for (std::size_t p = 0; p < sums.size(); ++p)
-            out[p] = projection[p * static_cast<std::size_t>(slots) + static_cast<std::size_t>(slot)];
-    }
     void remove(std::int64_t slot, std::int64_t points) {
-        const std::int64_t last = rows.size() - 1;
-        rows.remove(slot);
+        const std::int64_t last = RowSlots::remove(slot);
         self[slot] = self[last];
         squares[slot] = squares[last];
         for (std::int64_t t = 0; t < points; ++t) kernel_values_of(slot)[t * panel] = kernel_values_of(last)[t * panel];
-        for (std::size_t p = 0; p < projection.size(); p += static_cast<std::size_t>(slots))
-            projection[p + slot] = projection[p + last];
     }
 };
 
@@ -144,7 +144,7 @@ void Geometry::look_at(const PointSpan::Prefix& prefix, const DecisionTest& deci
     else
         for (std::int64_t p = 0; p < pairs_; ++p)
             loops().count_certain(n, model_.rho[p], prefix.widths[p], start.rest.data(),
-                                  start.projection.data() + p * start.slots, start.count.data());
+                                  start.sums.data() + p * start.slots, start.count.data());
     start.looked.clear();
     for (std::int64_t s = 0; s < size; ++s)
         if (start.count[s] >= static_cast<double>(decided.least_certain())) start.looked.push_back(s);
@@ -160,7 +160,7 @@ void Geometry::meet_first_points(const Rows& rows, std::int64_t first, std::int6
         start.self[r - first] = model_.kernel.self(rows.squared_norms[r]);
         start.squares[r - first] = 0;
     }
-    std::fill(start.projection.begin(), start.projection.end(), 0.0);
+    std::fill(start.sums.begin(), start.sums.end(), 0.0);
     const std::int64_t points = static_cast<std::int64_t>(first_.size());
     std::size_t next = 0;  // index in first_stops_
     for (std::int64_t met = 0; met < points && start.rows.size();) {
@@ -182,7 +182,7 @@ void Geometry::meet_first_points(const Rows& rows, std::int64_t first, std::int6
             for (int i = 0; i < now; ++i) {
                 for (std::int64_t s = 0; s < n; ++s) start.squares[at + s] += y[i * panel + s] * y[i * panel + s];
                 for (std::int64_t p = 0; p < pairs_; ++p)
-                    k.add_scaled(n, span_.g(met + i)[p], y + i * panel, start.projection.data() + p * start.slots + at);
+                    k.add_scaled(n, span_.g(met + i)[p], y + i * panel, start.sums.data() + p * start.slots + at);
             }
         }
         met += now;
@@ -192,18 +192,17 @@ void Geometry::meet_first_points(const Rows& rows, std::int64_t first, std::int6
             look_at(prefix, decided, start);
         } else {
             // Open rows keep this value and radius.
-            start.looked.resize(static_cast<std::size_t>(size));
-            std::iota(start.looked.begin(), start.looked.end(), 0);
+            start.look_at_all();
         }
         // Last slot first: the last row moves into a removed one's slot.
         for (auto slot = start.looked.rbegin(); slot != start.looked.rend(); ++slot) {
             const std::int64_t r = start.rows.row(*slot);
             begin(rows, r, start.progress);
             start.progress.squares = start.squares[*slot];
-            start.gather(*slot, start.sums.data());
+            start.gather(*slot, start.sum.data());
             double* const value = out.value.data() + r * pairs_;
             double* const radius = out.with_radius ? out.radius.data() + r * pairs_ : start.radius.data();
-            bound(prefix, met, start.progress, start.sums.data(), value, radius);
+            bound(prefix, met, start.progress, start.sum.data(), value, radius);
             if (!decided(value, radius)) continue;
             out.evaluations[r] = met;
             start.remove(*slot, met);
@@ -309,11 +308,7 @@ std::vector<std::int64_t> Geometry::decision_values(const Rows& rows, const Task
         };
         for (; first < last; first += together) {
             const std::int64_t stop = std::min(last, first + together);
-            for (std::int64_t r = first; r < stop; ++r) {
-                double* const value = out.value.data() + r * pairs_;
-                for (std::int64_t p = 0; p < pairs_; ++p) value[p] = -model_.rho[p];
-                if (out.with_radius) std::fill_n(out.radius.data() + r * pairs_, pairs_, infinite);
-            }
+            begin_rows(model_.rho, first, stop, out);
             if (met) meet_first_points(rows, first, stop, decided, out, start);
             const std::int64_t left = met ? start.rows.size() : stop - first;
             for (std::int64_t from = 0; from < left; from += geometry_rows) {
@@ -339,43 +334,6 @@ std::vector<std::int64_t> Geometry::decision_values(const Rows& rows, const Task
     return flagged_rows(open);
 }
 
-namespace {
-
-// A geometry model of `steps` points: interval midpoints as values, half widths as radii. Open labels may differ from
-// svm-predict's.
-class StoppedGeometry : public Model {
-public:
-    StoppedGeometry(Header header, std::shared_ptr<const Geometry> points, std::int64_t steps)
-        : Model(std::move(header)), points_(std::move(points)), steps_(steps) {
-        certified = ordered = true;
-    }
-    void decision_values(const Rows& rows, const Precision&, Decisions& out) const override {
-        points_->decision_values(rows, task, 0, steps_, out);
-    }
-
-private:
-    const std::shared_ptr<const Geometry> points_;
-    const std::int64_t steps_;
-};
-
-class GeometryModel : public OrderedModel {
-public:
-    GeometryModel(std::shared_ptr<const ExactModel> exact, std::shared_ptr<const Geometry> points)
-        : OrderedModel(std::move(exact)), points_(std::move(points)) {}
-    std::shared_ptr<Model> stopped_after(std::int64_t steps) const {
-        return std::make_shared<StoppedGeometry>(header, points_, steps);
-    }
-    std::vector<std::int64_t> decide(const Rows& rows, const Task& of, double tolerance, std::int64_t steps,
-                                     Decisions& out) const override {
-        return points_->decision_values(rows, of, tolerance, steps, out);
-    }
-
-private:
-    const std::shared_ptr<const Geometry> points_;
-};
-
-}  // namespace
-
 void GeometryFile::keys(Archive& archive) {
     OrderedFile::keys(archive);
     archive.field("sequence", sequence);
@@ -388,11 +346,8 @@ void GeometryFile::body(Archive& archive) {
     if (const auto read = vectors(archive, folded_rows)) all_vectors = read;
     if (!exact->kernel.semidefinite())
         throw ModelError("a " + name_of(exact->kernel) + " kernel found that is not an inner product");
-    if (archive.writes()) {
-        std::vector<std::int64_t> rest(static_cast<std::size_t>(folded_rows));
-        std::iota(rest.begin(), rest.end(), header.total_sv);
-        archive.written() += format_rows(select_rows(*all_vectors, rest));
-    }
+    if (archive.writes())
+        archive.written() += format_rows(slice_rows(*all_vectors, header.total_sv, all_vectors->rows));
     archive.record("points");
     archive.whole_numbers(points, archive.count("nr_points"), all_vectors->rows);
     const std::size_t start = archive.at();
@@ -415,13 +370,14 @@ std::string GeometryFile::ordered_by() const {
 std::shared_ptr<Model> GeometryFile::make_model() const {
     const auto sums = exact->exact_model();
     auto of_points = std::make_shared<const Rows>(select_rows(*all_vectors, points));
-    return std::make_shared<GeometryModel>(
+    return std::make_shared<OrderedModel>(
         sums, std::make_shared<const Geometry>(sums->svm_model(), std::move(of_points), b, squared_norm, b_error));
 }
 
 std::shared_ptr<Model> GeometryFile::stopped_after(std::int64_t steps) const {
-    auto out = std::static_pointer_cast<GeometryModel>(model())->stopped_after(steps);
-    out->labels_back = model()->labels_back;
+    const auto whole = std::static_pointer_cast<OrderedModel>(model());
+    auto out = std::make_shared<StoppedGeometry>(header, whole->early, steps);
+    out->labels_back = whole->labels_back;
     return out;
 }
 

@@ -24,15 +24,6 @@ template <class File> std::unique_ptr<CompiledFile> made(Header header) {
     return std::make_unique<File>(std::move(header));
 }
 
-}  // namespace
-
-const std::vector<CompiledKind> compiled_kinds{
-    {"maclaurin", made<MaclaurinFile>}, {"border", made<BorderFile>},     {"density", made<DensityFile>},
-    {"triangle", made<TriangleFile>},   {"geometry", made<GeometryFile>}, {"cascade", made<CascadeFile>},
-};
-
-namespace {
-
 bool all_digits(std::string_view word) {
     return !word.empty() && std::all_of(word.begin(), word.end(), [](unsigned char c) { return std::isdigit(c); });
 }
@@ -145,7 +136,19 @@ std::unique_ptr<CompiledFile> read_compiled(const CompiledKind& kind, std::strin
     return out;
 }
 
+// Throws ModelError if no model begins so.
+void check_start(const std::string& start) {
+    const std::size_t first = start.find_first_not_of(" \t\v\f\r");
+    // A LIBSVM model may begin with blank lines.
+    if (start.empty() || (first != std::string::npos && start[first] != '\n')) model_kind(start);
+}
+
 }  // namespace
+
+const std::vector<CompiledKind> compiled_kinds{
+    {"maclaurin", made<MaclaurinFile>}, {"border", made<BorderFile>},     {"density", made<DensityFile>},
+    {"triangle", made<TriangleFile>},   {"geometry", made<GeometryFile>}, {"cascade", made<CascadeFile>},
+};
 
 ModelKind model_kind(std::string_view text) {
     constexpr std::size_t looked_at = 4096;
@@ -192,17 +195,6 @@ bool looks_like_model(std::string_view start, bool dense) {
     if (dense) return words[0] == "svm_type" || words[0] == "fastsvm_model";
     return words[0] == "fastsvm_model" || is_header_key(words[0]) || other_model(start);
 }
-
-namespace {
-
-// Throws ModelError if no model begins so.
-void check_start(const std::string& start) {
-    const std::size_t first = start.find_first_not_of(" \t\v\f\r");
-    // A LIBSVM model may begin with blank lines.
-    if (start.empty() || (first != std::string::npos && start[first] != '\n')) model_kind(start);
-}
-
-}  // namespace
 
 void read_model_content(const ByteStream& stream, const std::function<void(const char*, std::size_t)>& take) {
     constexpr std::size_t start_bytes = 1 << 12, piece = 1 << 20;

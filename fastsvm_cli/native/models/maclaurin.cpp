@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
-#include <limits>
 #include <numeric>
 #include <set>
 #include <stdexcept>
@@ -14,13 +13,36 @@
 #include "engine/model.h"
 #include "exact/reference/rounding.h"
 #include "simd/loops.h"
-#include "simd/packed.h"
 #include "simd/parallel.h"
 
 namespace fastsvm {
 
 namespace {
+
 constexpr std::int64_t maclaurin_rows = 128;
+
+std::int64_t coefficients_of(int degree, std::int64_t d) {
+    std::int64_t size = 0;
+    for (int k = 0; k <= degree; ++k) size += packed_size(k, d);
+    return size;
+}
+
+std::int64_t compressed(std::int64_t rank, std::int64_t d) { return 1 + d + rank * (1 + d); }
+
+// Numbers per line; from degree 2, a line per first index.
+std::vector<std::int64_t> line_lengths(int degree, std::int64_t rank, std::int64_t d) {
+    std::vector<std::int64_t> out{1};
+    if (degree >= 1 && d) out.push_back(d);
+    if (rank) {
+        out.push_back(rank);
+        out.insert(out.end(), static_cast<std::size_t>(rank), d);
+        return out;
+    }
+    for (int k = 2; k <= degree; ++k)
+        for (std::int64_t j = 0; j < d; ++j) out.push_back(packed_size(k - 1, d - j));
+    return out;
+}
+
 }  // namespace
 
 Maclaurin::~Maclaurin() = default;
@@ -48,11 +70,8 @@ Maclaurin::Maclaurin(std::vector<std::int32_t> features, bool gaussian, double g
     dense_from_ = low;
 }
 
-void Maclaurin::add_center(const double* m, double largest_norm) {
-    centers_.emplace_back(m, dimension(), largest_norm, bounds_.gaussian, bounds_.gamma);
-}
-
-void Maclaurin::check(std::int64_t pair, std::int64_t center, const Certificate* certificate) const {
+void Maclaurin::add_expansion(std::int64_t pair, std::int64_t center, const double* coefficients, std::int64_t rank,
+                              bool single, const Certificate* certificate) {
     if (pair < 0 || pair >= pairs() || center < 0 || center >= static_cast<std::int64_t>(centers_.size()))
         throw std::out_of_range("expansion of an unknown pair or center");
     // Expansions share a row's bounds per center.
@@ -61,10 +80,12 @@ void Maclaurin::check(std::int64_t pair, std::int64_t center, const Certificate*
          static_cast<int>(certificate->error.size()) != degree() + 1 ||
          (!expansions_.empty() && certificate->truncation.size() != expansions_[0].certificate.truncation.size())))
         throw std::invalid_argument("wrong size of a certificate");
-}
-
-void Maclaurin::add(std::int64_t pair, std::int64_t center, Polynomial polynomial, const Certificate* certificate) {
-    expansions_.push_back({pair, center, std::move(polynomial), certificate ? *certificate : Certificate{}});
+    const Center& about = centers_[static_cast<std::size_t>(center)];
+    const double gamma = bounds_.gaussian ? bounds_.gamma : 0;
+    expansions_.push_back({pair, center,
+                           rank ? Polynomial(coefficients, rank, about, single)
+                                : Polynomial(coefficients, degree(), about, single, gamma),
+                           certificate ? *certificate : Certificate{}});
     make_group();
     if (!certificate) return;
     ++certificates_;
@@ -90,21 +111,6 @@ void Maclaurin::make_group() {
     expansions_[alone_from_].beside = side_by_side_.size();
     side_by_side_.emplace_back(side_by_side);
     alone_from_ = expansions_.size();
-}
-
-void Maclaurin::add_expansion(std::int64_t pair, std::int64_t center, const double* coefficients, bool single,
-                              const Certificate* certificate) {
-    check(pair, center, certificate);
-    const double gamma = bounds_.gaussian ? bounds_.gamma : 0;
-    add(pair, center, Polynomial(coefficients, degree(), centers_[static_cast<std::size_t>(center)], single, gamma),
-        certificate);
-}
-
-void Maclaurin::add_compressed(std::int64_t pair, std::int64_t center, const double* constant_and_v, std::int64_t rank,
-                               const double* lambda, const double* q, bool single, const Certificate* certificate) {
-    check(pair, center, certificate);
-    add(pair, center, Polynomial(constant_and_v, rank, lambda, q, centers_[static_cast<std::size_t>(center)], single),
-        certificate);
 }
 
 // A block's rows: sparse ones by columns, dense ones in groups of `lanes`, (d, lanes).
@@ -349,36 +355,9 @@ void Maclaurin::evaluate(const Rows& rows, std::int64_t first, std::int64_t last
             // NaN, from overflow, proves nothing.
             double& radius = out.radius[i];
             radius = (radius + 4 * unit * std::fabs(out.value[i])) * up + 1e-200;  // B6, B7
-            if (!(radius == radius) || !(out.value[i] == out.value[i]))
-                radius = std::numeric_limits<double>::infinity();
+            if (!(radius == radius) || !(out.value[i] == out.value[i])) radius = infinite;
         }
 }
-
-namespace {
-
-std::int64_t coefficients_of(int degree, std::int64_t d) {
-    std::int64_t size = 0;
-    for (int k = 0; k <= degree; ++k) size += packed_size(k, d);
-    return size;
-}
-
-std::int64_t compressed(std::int64_t rank, std::int64_t d) { return 1 + d + rank * (1 + d); }
-
-// Numbers per line; from degree 2, a line per first index.
-std::vector<std::int64_t> line_lengths(int degree, std::int64_t rank, std::int64_t d) {
-    std::vector<std::int64_t> out{1};
-    if (degree >= 1 && d) out.push_back(d);
-    if (rank) {
-        out.push_back(rank);
-        out.insert(out.end(), static_cast<std::size_t>(rank), d);
-        return out;
-    }
-    for (int k = 2; k <= degree; ++k)
-        for (std::int64_t j = 0; j < d; ++j) out.push_back(packed_size(k - 1, d - j));
-    return out;
-}
-
-}  // namespace
 
 void MaclaurinFile::keys(Archive& archive) {
     archive.whole("maclaurin_degree", degree, 0, max_degree);
@@ -501,16 +480,9 @@ std::size_t MaclaurinFile::bytes() const {
 std::shared_ptr<Model> MaclaurinFile::make_model() const {
     auto evaluator = std::make_shared<Maclaurin>(features, bounded(), header.gamma, degree, header.rho);
     for (const auto& center : centers) evaluator->add_center(center->point.data(), center->largest_norm);
-    const std::int64_t d = evaluator->dimension();
-    for (const auto& each : expansions) {
-        const double* const p = each->coefficients.data();
-        const Certificate* const certificate = each->certificate ? &*each->certificate : nullptr;
-        if (each->rank)
-            evaluator->add_compressed(each->pair, each->center, p, each->rank, p + 1 + d, p + 1 + d + each->rank,
-                                      single, certificate);
-        else
-            evaluator->add_expansion(each->pair, each->center, p, single, certificate);
-    }
+    for (const auto& each : expansions)
+        evaluator->add_expansion(each->pair, each->center, each->coefficients.data(), each->rank, single,
+                                 each->certificate ? &*each->certificate : nullptr);
     const Kernel linear{KernelType::polynomial, 1, 0, 1};
     evaluator->set_rounding(header.kernel_type == "linear" ? linear : kernel_of(header), longest_vector);
     auto out = std::make_shared<CompiledModel<Maclaurin>>(header, evaluator);

@@ -1,5 +1,7 @@
 #include "models/ordered.h"
 
+#include <algorithm>
+#include <functional>
 #include <numeric>
 #include <utility>
 
@@ -82,13 +84,45 @@ std::shared_ptr<const Rows> WithExactFile::vectors(Archive& archive, std::int64_
     return all_vectors;
 }
 
-OrderedModel::OrderedModel(std::shared_ptr<const ExactModel> exact) : Model(exact->header), exact_(std::move(exact)) {
+RowSlots::RowSlots(const Panels& vectors, std::int64_t pairs, std::int64_t slots)
+    : slots(slots),
+      rows(vectors),
+      sums(static_cast<std::size_t>(pairs * slots)),
+      sum(static_cast<std::size_t>(pairs)),
+      radius(sum) {}
+
+void RowSlots::gather(std::int64_t slot, double* out) const {
+    for (std::size_t p = 0; p < sum.size(); ++p)
+        out[p] = sums[p * static_cast<std::size_t>(slots) + static_cast<std::size_t>(slot)];
+}
+
+std::int64_t RowSlots::remove(std::int64_t slot) {
+    const std::int64_t last = rows.size() - 1;
+    rows.remove(slot);
+    for (std::size_t p = 0; p < sums.size(); p += static_cast<std::size_t>(slots)) sums[p + slot] = sums[p + last];
+    return last;
+}
+
+void RowSlots::look_at_all() {
+    looked.resize(static_cast<std::size_t>(rows.size()));
+    std::iota(looked.begin(), looked.end(), 0);
+}
+
+void begin_rows(const std::vector<double>& rho, std::int64_t first, std::int64_t stop, Decisions& out) {
+    for (std::int64_t r = first; r < stop; ++r) {
+        std::transform(rho.begin(), rho.end(), out.value.begin() + r * out.pairs, std::negate<>());
+        if (out.with_radius) std::fill_n(out.radius.data() + r * out.pairs, out.pairs, infinite);
+    }
+}
+
+OrderedModel::OrderedModel(std::shared_ptr<const ExactModel> exact, std::shared_ptr<const EarlyStop> early)
+    : Model(exact->header), early(std::move(early)), exact_(std::move(exact)) {
     proves = ordered = true;
 }
 
 void OrderedModel::decision_values(const Rows& rows, const Precision& precision, Decisions& out) const {
     if (precision.in_full(header.regression())) return exact_values(rows, precision, out);
-    const std::vector<std::int64_t> left = decide(rows, task, precision.tolerance.value_or(0), 0, out);
+    const std::vector<std::int64_t> left = early->decision_values(rows, task, precision.tolerance.value_or(0), 0, out);
     if (left.empty()) return;
     const Rows part = select_rows(rows, left);
     if (!precision.tolerance && elects() && !out.with_radius) {

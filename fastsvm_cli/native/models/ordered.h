@@ -8,6 +8,7 @@
 
 #include "engine/libsvm_file.h"
 #include "engine/model.h"
+#include "exact/values/panels.h"
 
 namespace fastsvm {
 
@@ -52,18 +53,44 @@ inline constexpr const char* without_vectors =
 // A kernel's name in model files.
 std::string name_of(const Kernel& kernel);
 
+// Decision functions whose sums stop early, by a bound of their rest.
+class EarlyStop {
+public:
+    virtual ~EarlyStop() = default;
+    // Fills values and radii of decided rows (regression: within `tolerance`), and counts evaluations. steps: as in
+    // Geometry. Returns the undecided rows, increasing.
+    virtual std::vector<std::int64_t> decision_values(const Rows& rows, const Task& task, double tolerance,
+                                                      std::int64_t steps, Decisions& out) const = 0;
+};
+
+// Rows side by side, a slot each, and their sums so far. Memory of a thread.
+struct RowSlots {
+    RowSlots(const Panels& vectors, std::int64_t pairs, std::int64_t slots);
+    // Copies a row's sums to (pairs).
+    void gather(std::int64_t slot, double* out) const;
+    // Removes a row; the last row takes its slot. Returns the slot that it had.
+    std::int64_t remove(std::int64_t slot);
+    void look_at_all();
+
+    std::int64_t slots;
+    RowsInPanels rows;
+    Aligned<double> sums;              // (pairs, slots)
+    std::vector<double> sum, radius;   // (pairs), for one row
+    std::vector<std::int64_t> looked;  // slots whose interval may decide the answer
+};
+
+// Begins the rows first, ..., stop - 1: no terms, and no bound.
+void begin_rows(const std::vector<double>& rho, std::int64_t first, std::int64_t stop, Decisions& out);
+
 // Evaluation counts include repeated kernel evaluations: undecided rows are evaluated again in full and, if rounding
 // leaves them open, in LIBSVM's order of operations.
 class OrderedModel : public Model {
 public:
-    explicit OrderedModel(std::shared_ptr<const ExactModel> exact);
+    OrderedModel(std::shared_ptr<const ExactModel> exact, std::shared_ptr<const EarlyStop> early);
     void decision_values(const Rows& rows, const Precision& precision, Decisions& out) const override;
     void reference_values(const Rows& rows, Decisions& out) const override;
 
-    // Fills values and radii of decided rows (regression: within `tolerance`), and counts evaluations. steps: as in
-    // Geometry. Returns the undecided rows, increasing.
-    virtual std::vector<std::int64_t> decide(const Rows& rows, const Task& of, double tolerance, std::int64_t steps,
-                                             Decisions& out) const = 0;
+    const std::shared_ptr<const EarlyStop> early;
 
 private:
     void exact_values(const Rows& rows, const Precision& precision, Decisions& out) const;

@@ -1,8 +1,7 @@
-#include "models/point_span.h"
+#include "models/geometry.h"
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numeric>
 #include <utility>
 
@@ -34,9 +33,7 @@ PointSpan::PointSpan(std::shared_ptr<const Rows> points, const Panels& panels, d
     x_panels_.resize(blocks);
     g_.assign(static_cast<std::size_t>(panels_.size() * pairs_), 0.0);
     g_squares_.assign(static_cast<std::size_t>(k_ * pairs_), 0.0);
-    reach_.assign(static_cast<std::size_t>(k_), 0.0);
-    plain_.assign(static_cast<std::size_t>(k_), 0.0);
-    roots_.assign(static_cast<std::size_t>(k_), 0.0);
+    for (std::vector<double>* each : {&reach_, &plain_, &roots_}) each->assign(static_cast<std::size_t>(k_), 0.0);
     at_ends_.resize(blocks);
     at_stops_.resize(stops_.size());
 }
@@ -121,10 +118,8 @@ PointSpan::Prefix PointSpan::prefix(std::int64_t k) const {
     out.skew =
         residual < 0.5 ? (1 + residual) * (1 + residual) * (1 + moved / (whole * whole)) - 1 + 16 * unit : infinite;
     const bool sound = out.skew < 0.5;
-    out.perp.resize(static_cast<std::size_t>(pairs_));
-    out.stray.resize(static_cast<std::size_t>(pairs_));
-    out.g.resize(static_cast<std::size_t>(pairs_));
-    out.widths.resize(static_cast<std::size_t>(pairs_));
+    for (std::vector<double>* each : {&out.perp, &out.stray, &out.g, &out.widths})
+        each->resize(static_cast<std::size_t>(pairs_));
     for (std::int64_t p = 0; p < pairs_; ++p) {
         const double squares = g_squares_[(k - 1) * pairs_ + p];
         const double g = out.g[p] = std::sqrt(squares) * (1 + sums) + 1e-150;

@@ -1,4 +1,4 @@
-#include "models/polynomial.h"
+#include "models/maclaurin.h"
 
 #include <algorithm>
 #include <cmath>
@@ -15,6 +15,27 @@ extern "C" double lgamma_r(double, int*);  // hidden from standard C++ by its he
 
 namespace fastsvm {
 
+namespace {
+
+// std::lgamma writes a global variable: not thread-safe.
+double log_factorial(int n) {
+    int sign;
+    return lgamma_r(n + 1.0, &sign);
+}
+
+// Interleaves `lanes` vectors: (length, lanes).
+template <class T, class Numbers> std::vector<T> side_by_side(Numbers numbers) {
+    std::vector<T> out(numbers(0).size() * lanes);
+    for (std::size_t lane = 0; lane < lanes; ++lane) {
+        std::vector<T>& from = numbers(lane);
+        for (std::size_t i = 0; i < from.size(); ++i) out[i * lanes + lane] = from[i];
+        from = {};
+    }
+    return out;
+}
+
+}  // namespace
+
 Center::Center(const double* m, std::int64_t d, double largest_norm, bool gaussian, double gamma)
     : m(m, m + d), largest_norm(largest_norm) {
     for (double x : this->m) squared_norm += x * x;
@@ -25,16 +46,6 @@ Center::Center(const double* m, std::int64_t d, double largest_norm, bool gaussi
     const double reach = length(largest_norm, static_cast<double>(d)) * (1 + 1e-9) + std::sqrt(27.7 / gamma);
     far_norm = gaussian && gamma > 0 ? reach * reach : infinite;
 }
-
-namespace {
-
-// std::lgamma writes a global variable: not thread-safe.
-double log_factorial(int n) {
-    int sign;
-    return lgamma_r(n + 1.0, &sign);
-}
-
-}  // namespace
 
 double ExpansionBounds::norm_slack(const Center& center, const Rows& rows, std::int64_t row, double norm,
                                    bool centered) const {
@@ -47,7 +58,7 @@ double ExpansionBounds::norm_slack(const Center& center, const Rows& rows, std::
 bool ExpansionBounds::is_far(const Center& center, const Rows& rows, std::int64_t row, double norm,
                              bool centered) const {
     const double slack = norm_slack(center, rows, row, norm, centered);
-    return slack < std::numeric_limits<double>::infinity() && norm - slack > center.far_norm;
+    return slack < infinite && norm - slack > center.far_norm;
 }
 
 RowFromCenter ExpansionBounds::row_from(const Center& center, const Rows& rows, std::int64_t row, double norm,
@@ -60,7 +71,7 @@ RowFromCenter ExpansionBounds::row_from(const Center& center, const Rows& rows, 
     out.weight = gaussian ? std::exp(-gamma * low) * up : 1;
     // B4
     out.exponent_error = gaussian ? gamma * slack * 1.01 + (8 + gamma * norm) * unit : 0;
-    if (gaussian && !(gamma * slack < 1e-2)) out.exponent_error = std::numeric_limits<double>::infinity();
+    if (gaussian && !(gamma * slack < 1e-2)) out.exponent_error = infinite;
     out.distance[0] = out.reach[0] = 1;
     for (int k = 1; k <= degree; ++k) {
         out.distance[k] = out.distance[k - 1] * std::sqrt(high) * up;
@@ -96,13 +107,13 @@ double ExpansionBounds::radius(const Certificate& certificate, const double* nor
 }
 
 Polynomial::Polynomial(const double* tensors, int degree, const Center& center, bool single, double gamma)
-    : d_(static_cast<std::int64_t>(center.m.size())), degree_(degree) {
-    const std::int64_t d = d_;
+    : packed_{static_cast<std::int64_t>(center.m.size()), degree, {}, {}} {
+    const std::int64_t d = packed_.d;
     // Tensor entries become coefficients of monomials.
     std::vector<std::vector<double>> about_center;  // degree 0, 1, ...
     const double* entry = tensors;
     double largest_entry = 0;
-    for (int k = 0; k <= degree_; ++k) {
+    for (int k = 0; k <= degree; ++k) {
         std::vector<double> level(static_cast<std::size_t>(packed_size(k, d)));
         double squares = 0;
         for_each_monomial(k, d, [&](std::int64_t position, double orderings) {
@@ -123,9 +134,9 @@ Polynomial::Polynomial(const double* tensors, int degree, const Center& center, 
     if (center.moved) {
         const double far = std::sqrt(center.squared_norm);
         double lost = 0, power = 1;
-        for (int k = 0; k <= degree_; ++k, power *= 2 * far) lost += norms_[k] * power;
+        for (int k = 0; k <= degree; ++k, power *= 2 * far) lost += norms_[k] * power;
         centered_ = lost * unit > 1e-12 * largest_entry || gamma * center.squared_norm * 4 * unit > 1e-12;
-        for (int k = 1; !centered_ && k <= degree_; ++k) {
+        for (int k = 1; !centered_ && k <= degree; ++k) {
             std::vector<double> work = about_center[static_cast<std::size_t>(k)];
             double factor = 1;
             for (int r = 1; r <= k; ++r) {
@@ -139,29 +150,29 @@ Polynomial::Polynomial(const double* tensors, int degree, const Center& center, 
         }
     }
     constant_ = raw[0][0];
-    levels_.assign(std::make_move_iterator(raw.begin() + 1), std::make_move_iterator(raw.end()));
+    std::vector<std::vector<double>>& levels = packed_.levels;
+    levels.assign(std::make_move_iterator(raw.begin() + 1), std::make_move_iterator(raw.end()));
     // The highest degree does not depend on the origin, so single precision is exact for degree 2: doubling is, unless
     // it overflows, but tripling is not. Small ones are stored as double: no conversion per product.
     const bool fits = 2 * largest_entry <= static_cast<double>(std::numeric_limits<float>::max());
-    if (single && fits && degree_ == 2 && levels_.back().size() * 8 > (1 << 19)) {
-        top_float_.assign(levels_.back().begin(), levels_.back().end());
-        levels_.back() = {};
+    if (single && fits && degree == 2 && levels.back().size() * 8 > (1 << 19)) {
+        packed_.top_float.assign(levels.back().begin(), levels.back().end());
+        levels.back() = {};
     }
 }
 
-Polynomial::Polynomial(const double* constant_and_v, std::int64_t rank, const double* lambda, const double* q,
-                       const Center& center, bool single)
-    : d_(static_cast<std::int64_t>(center.m.size())), degree_(2) {
+Polynomial::Polynomial(const double* coefficients, std::int64_t rank, const Center& center, bool single)
+    : packed_{static_cast<std::int64_t>(center.m.size()), 2, {{}}, {}} {
     const auto stored = [single](double x) { return single ? static_cast<double>(static_cast<float>(x)) : x; };
-    const std::int64_t d = d_;
+    const std::int64_t d = packed_.d;
+    const double *const lambda = coefficients + 1 + d, *const q = lambda + rank;
     const std::vector<double>& m = center.m;
-    constant_ = stored(constant_and_v[0]);
+    constant_ = stored(coefficients[0]);
     norms_[0] = std::fabs(constant_) * up;
-    levels_.emplace_back();
     double squares = 0;
     for (std::int64_t j = 0; j < d; ++j) {
-        const double v = stored(constant_and_v[1 + j]);
-        levels_[0].push_back(v);
+        const double v = stored(coefficients[1 + j]);
+        packed_.levels[0].push_back(v);
         constant_ -= v * m[static_cast<std::size_t>(j)];
         squares += v * v;
     }
@@ -183,28 +194,22 @@ Polynomial::Polynomial(const double* constant_and_v, std::int64_t rank, const do
 }
 
 void Polynomial::values(const double* x, double* out) const {
-    const double* levels[max_degree];
-    for (std::size_t k = 0; k < levels_.size(); ++k) levels[k] = levels_[k].data();
-    if (degree_ == 0)
+    if (packed_.degree == 0)
         std::fill(out, out + lanes, 0.0);
-    else if (!top_float_.empty())
-        loops().single_polynomials->dense(degree_, levels, top_float_.data(), d_, x, out);
     else
-        loops().double_polynomials->dense(degree_, levels, levels_.back().data(), d_, x, out);
+        packed_.with([&](const auto& loop, auto levels, auto top) {
+            loop.dense(packed_.degree, levels, top, packed_.d, x, out);
+        });
     for (int lane = 0; lane < lanes; ++lane) out[lane] = constant_ + out[lane];
 }
 
 double Polynomial::value(const Columns& columns, std::vector<double>& scratch) const {
     if (!lambda_.empty()) return constant_ + compressed(columns, scratch);
-    if (degree_ == 0) return constant_;
-    const double* levels[max_degree];
-    for (std::size_t k = 0; k < levels_.size(); ++k) levels[k] = levels_[k].data();
-    const std::int64_t n = columns.count();
-    const std::int32_t* const c = columns.column.data();
-    const double* const x = columns.value.data();
-    return constant_ + (top_float_.empty()
-                            ? loops().double_polynomials->sparse(degree_, levels, levels_.back().data(), d_, n, c, x)
-                            : loops().single_polynomials->sparse(degree_, levels, top_float_.data(), d_, n, c, x));
+    if (packed_.degree == 0) return constant_;
+    return constant_ + packed_.with([&](const auto& loop, auto levels, auto top) {
+        return loop.sparse(packed_.degree, levels, top, packed_.d, columns.count(), columns.column.data(),
+                           columns.value.data());
+    });
 }
 
 double Polynomial::compressed(const Columns& columns, std::vector<double>& scratch) const {
@@ -214,56 +219,35 @@ double Polynomial::compressed(const Columns& columns, std::vector<double>& scrat
     for (std::int64_t i = 0; i < columns.count(); ++i) {
         const std::size_t column = static_cast<std::size_t>(columns.column[static_cast<std::size_t>(i)]);
         const double x = columns.value[static_cast<std::size_t>(i)];
-        sum += levels_[0][column] * x;
+        sum += packed_.levels[0][column] * x;
         loops().add_scaled(static_cast<std::int64_t>(rank), x, q_.data() + column * rank, scratch.data());
     }
     for (std::size_t r = 0; r < rank; ++r) sum += lambda_[r] * scratch[r] * scratch[r];
     return sum;
 }
 
-namespace {
-// Interleaves `lanes` vectors: (length, lanes).
-template <class T, class Numbers> std::vector<T> side_by_side(Numbers numbers) {
-    std::vector<T> out(numbers(0).size() * lanes);
-    for (std::size_t lane = 0; lane < lanes; ++lane) {
-        std::vector<T>& from = numbers(lane);
-        for (std::size_t i = 0; i < from.size(); ++i) out[i * lanes + lane] = from[i];
-        from = {};
-    }
-    return out;
-}
-}  // namespace
-
 PolynomialPanel::PolynomialPanel(Polynomial* const* polynomials)
-    : d_(polynomials[0]->d_), degree_(polynomials[0]->degree_) {
+    : packed_{polynomials[0]->packed_.d, polynomials[0]->packed_.degree, {}, {}} {
     for (int lane = 0; lane < lanes; ++lane) constants_.push_back(polynomials[lane]->constant_);
-    for (std::size_t k = 0; k < polynomials[0]->levels_.size(); ++k)
-        levels_.push_back(side_by_side<double>(
-            [&](std::size_t lane) -> std::vector<double>& { return polynomials[lane]->levels_[k]; }));
-    top_float_ =
-        side_by_side<float>([&](std::size_t lane) -> std::vector<float>& { return polynomials[lane]->top_float_; });
+    for (std::size_t k = 0; k < polynomials[0]->packed_.levels.size(); ++k)
+        packed_.levels.push_back(side_by_side<double>(
+            [&](std::size_t lane) -> std::vector<double>& { return polynomials[lane]->packed_.levels[k]; }));
+    packed_.top_float = side_by_side<float>(
+        [&](std::size_t lane) -> std::vector<float>& { return polynomials[lane]->packed_.top_float; });
 }
 
 void PolynomialPanel::values(int rows, const double* x, double* out) const {
-    const double* levels[max_degree];
-    for (std::size_t k = 0; k < levels_.size(); ++k) levels[k] = levels_[k].data();
-    if (top_float_.empty())
-        loops().double_polynomials->dense_panel(degree_, levels, levels_.back().data(), d_, rows, x, out);
-    else
-        loops().single_polynomials->dense_panel(degree_, levels, top_float_.data(), d_, rows, x, out);
+    packed_.with([&](const auto& loop, auto levels, auto top) {
+        loop.dense_panel(packed_.degree, levels, top, packed_.d, rows, x, out);
+    });
     add_constants(rows, out);
 }
 
 void PolynomialPanel::values(const Columns& columns, double* out) const {
-    const double* levels[max_degree];
-    for (std::size_t k = 0; k < levels_.size(); ++k) levels[k] = levels_[k].data();
-    const std::int64_t n = columns.count();
-    const std::int32_t* const c = columns.column.data();
-    const double* const x = columns.value.data();
-    if (top_float_.empty())
-        loops().double_polynomials->sparse_panel(degree_, levels, levels_.back().data(), d_, n, c, x, out);
-    else
-        loops().single_polynomials->sparse_panel(degree_, levels, top_float_.data(), d_, n, c, x, out);
+    packed_.with([&](const auto& loop, auto levels, auto top) {
+        loop.sparse_panel(packed_.degree, levels, top, packed_.d, columns.count(), columns.column.data(),
+                          columns.value.data(), out);
+    });
     add_constants(1, out);
 }
 

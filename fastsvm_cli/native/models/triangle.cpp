@@ -14,8 +14,26 @@
 namespace fastsvm {
 
 namespace {
+
 // Margins for exp and a few products. Distances get more than their own rounding and the exponent's (B20).
 constexpr double higher = 1 + 1e-13, lower = 1 - 1e-13, further = 1 + 4 * unit, nearer = 1 - 4 * unit;
+
+constexpr std::int64_t triangle_rows = 512;  // rows sorted by list at a time
+
+// Stops in a list of n vectors. Few rows decide before half of it; a check costs a row a few kernel values, plus one
+// per few pairs.
+std::vector<std::int64_t> stops_of(std::int64_t n, std::int64_t pairs) {
+    const std::int64_t apart = n < 256 && pairs == 1 ? panel / 2 : panel * std::min<std::int64_t>(8, 1 + pairs / 8);
+    std::vector<std::int64_t> out{0};
+    while (out.back() < n) out.push_back(std::min(n, out.back() + apart));
+    return out;
+}
+
+// Rows that fit the first-level cache, in whole panels.
+std::int64_t triangle_panel_rows(std::int64_t features) {
+    return std::clamp<std::int64_t>(4096 / std::max<std::int64_t>(features, 1) / panel, 1, 8) * panel;
+}
+
 }  // namespace
 
 PivotList::PivotList(const SvmModel& model, std::int64_t pivot, std::vector<std::int64_t> members,
@@ -109,26 +127,6 @@ PivotList::Left PivotList::left(std::size_t stop, std::size_t pair, const Kernel
     return {low_positive - high_negative, high_positive - low_negative, high_positive, high_negative};
 }
 
-namespace {
-
-constexpr std::int64_t triangle_rows = 512;  // rows sorted by list at a time
-
-// Stops in a list of n vectors. Few rows decide before half of it; a check costs a row a few kernel values, plus one
-// per few pairs.
-std::vector<std::int64_t> stops_of(std::int64_t n, std::int64_t pairs) {
-    const std::int64_t apart = n < 256 && pairs == 1 ? panel / 2 : panel * std::min<std::int64_t>(8, 1 + pairs / 8);
-    std::vector<std::int64_t> out{0};
-    while (out.back() < n) out.push_back(std::min(n, out.back() + apart));
-    return out;
-}
-
-// Rows that fit the first-level cache, in whole panels.
-std::int64_t triangle_panel_rows(std::int64_t features) {
-    return std::clamp<std::int64_t>(4096 / std::max<std::int64_t>(features, 1) / panel, 1, 8) * panel;
-}
-
-}  // namespace
-
 Triangle::Triangle(SvmModel model, std::vector<std::int64_t> pivots)
     : model_(std::move(model)),
       pairs_(model_.pairs()),
@@ -150,7 +148,7 @@ Triangle::Triangle(SvmModel model, std::vector<std::int64_t> pivots)
     for (std::int64_t i = 0; i < sv.rows; ++i) panels_.take(sv, i, vectors_[i]);
     if (!panels_.dense() || !RowsInPanels::by_column(4, 4 * sv.indices.size(), sv.rows * panels_.features())) return;
     columns_.resize(static_cast<std::size_t>(sv.rows * panels_.features()));
-    for (std::int64_t i = 0; i < sv.rows; ++i) panels_.spread(sv, i, columns_.data() + i * panels_.features());
+    for (std::int64_t i = 0; i < sv.rows; ++i) spread(panels_.known(), sv, i, columns_.data() + i * panels_.features());
 }
 
 const PivotList& Triangle::list(std::size_t which) const {
@@ -176,47 +174,32 @@ struct Triangle::Visit {
     Rounding::Row rounding;
 };
 
-struct Triangle::RowGroup {
+struct Triangle::RowGroup : RowSlots {
     RowGroup(const Panels& panels, std::int64_t pairs)
-        : slots(triangle_panel_rows(panels.features())),
-          rows(panels),
+        : RowSlots(panels, pairs, triangle_panel_rows(panels.features())),
           kernel_values(static_cast<std::size_t>(slots * 4)),
-          sums(static_cast<std::size_t>(pairs * slots)),
           low(static_cast<std::size_t>(slots)),
           high(low),
           grow(low),
           near(low),
           far(low),
           count(low),
-          visits(static_cast<std::size_t>(slots)),
-          sum(static_cast<std::size_t>(pairs)),
-          radius(sum) {}
-    std::int64_t slots;
-    RowsInPanels rows;
+          visits(static_cast<std::size_t>(slots)) {}
     Aligned<double> kernel_values;  // (panels, 4, panel)
-    Aligned<double> sums;           // (pairs, slots)
     // (slots): bounds of the distance from the pivot, and e^(gamma high) for the exponential kernel.
     Aligned<double> low, high, grow;
     // (slots): squared distances; in look_at, bounds of kernel values left, and numbers of decided pairs.
     Aligned<double> near, far, count;
     std::vector<const Visit*> visits;  // (slots)
-    std::vector<double> sum, radius;   // (pairs), for one row
-    std::vector<std::int64_t> looked;  // slots
     RowsInPanels::Vectors vectors;
 
     std::int64_t filled() const { return whole(rows.size(), lanes); }
-    void gather(std::int64_t slot, double* out) const {
-        for (std::size_t p = 0; p < sum.size(); ++p)
-            out[p] = sums[p * static_cast<std::size_t>(slots) + static_cast<std::size_t>(slot)];
-    }
     void remove(std::int64_t slot) {
-        const std::int64_t last = rows.size() - 1;
-        rows.remove(slot);
+        const std::int64_t last = RowSlots::remove(slot);
         visits[slot] = visits[last];
         low[slot] = low[last];
         high[slot] = high[last];
         grow[slot] = grow[last];
-        for (std::size_t p = 0; p < sums.size(); p += static_cast<std::size_t>(slots)) sums[p + slot] = sums[p + last];
     }
 };
 
@@ -360,12 +343,10 @@ void Triangle::follow(const Rows& rows, std::int64_t first, const PivotList& lis
             s += now;
         }
         const bool over = stop + 1 == stops_.size();
-        if (over) {
-            group.looked.resize(static_cast<std::size_t>(group.rows.size()));
-            std::iota(group.looked.begin(), group.looked.end(), 0);
-        } else {
+        if (over)
+            group.look_at_all();
+        else
             look_at(list, stop, decided, group);
-        }
         // Last slot first: the last row moves into a removed one's slot.
         for (auto slot = group.looked.rbegin(); slot != group.looked.rend(); ++slot) {
             const std::int64_t r = group.rows.row(*slot);
@@ -384,7 +365,7 @@ void Triangle::follow(const Rows& rows, std::int64_t first, const PivotList& lis
     }
 }
 
-std::vector<std::int64_t> Triangle::decision_values(const Rows& rows, const Task& task, double tolerance,
+std::vector<std::int64_t> Triangle::decision_values(const Rows& rows, const Task& task, double tolerance, std::int64_t,
                                                     Decisions& out) const {
     out.resize(rows.rows);
     const auto flags = task.flags.lease();
@@ -399,12 +380,9 @@ std::vector<std::int64_t> Triangle::decision_values(const Rows& rows, const Task
         auto& [group, visits, sums, by_list] = *block;
         for (; first < last; first += triangle_rows) {
             const std::int64_t count = std::min(last, first + triangle_rows) - first;
-            for (std::int64_t r = first; r < first + count; ++r) {
-                for (std::int64_t p = 0; p < pairs_; ++p) out.value[r * pairs_ + p] = -model_.rho[p];
-                if (out.with_radius) std::fill_n(out.radius.data() + r * pairs_, pairs_, infinite);
-                out.evaluations[r] = lists;
-                open[r] = lists == 0;
-            }
+            begin_rows(model_.rho, first, first + count, out);
+            std::fill_n(out.evaluations.begin() + first, count, lists);
+            std::fill_n(open.begin() + first, count, lists == 0);
             if (!lists) continue;
             for (std::int64_t r = 0; r < count; r += group.slots)
                 meet_pivots(rows, first + r, first + std::min(count, r + group.slots), visits.data() + r,
@@ -426,23 +404,6 @@ std::vector<std::int64_t> Triangle::decision_values(const Rows& rows, const Task
     });
     return flagged_rows(open);
 }
-
-namespace {
-
-class TriangleModel : public OrderedModel {
-public:
-    TriangleModel(std::shared_ptr<const ExactModel> exact, std::shared_ptr<const Triangle> lists)
-        : OrderedModel(std::move(exact)), lists_(std::move(lists)) {}
-    std::vector<std::int64_t> decide(const Rows& rows, const Task& of, double tolerance, std::int64_t,
-                                     Decisions& out) const override {
-        return lists_->decision_values(rows, of, tolerance, out);
-    }
-
-private:
-    const std::shared_ptr<const Triangle> lists_;
-};
-
-}  // namespace
 
 std::string why_no_triangle(const Kernel& kernel) {
     if (kernel.type == KernelType::precomputed) return without_vectors;
@@ -471,7 +432,7 @@ std::string TriangleFile::ordered_by() const {
 
 std::shared_ptr<Model> TriangleFile::make_model() const {
     const auto sums = exact->exact_model();
-    return std::make_shared<TriangleModel>(sums, std::make_shared<const Triangle>(sums->svm_model(), pivots));
+    return std::make_shared<OrderedModel>(sums, std::make_shared<const Triangle>(sums->svm_model(), pivots));
 }
 
 }  // namespace fastsvm

@@ -61,18 +61,17 @@ struct PivotList {
 // 16, 17):
 //
 //     f(z) = f_n(z) + (rest_low + rest_high) / 2  +-  (rest_high - rest_low) / 2.
-class Triangle {
+class Triangle : public EarlyStop {
 public:
     // pivots: indices of support vectors; throws std::out_of_range.
     Triangle(SvmModel model, std::vector<std::int64_t> pivots);
     Triangle(const Triangle&) = delete;
-    ~Triangle();
+    ~Triangle() override;
 
     // Fills values and radii. Rows with the same nearest pivot go through its list in groups, each up to its decision,
     // which is checked at `stops_`. Returns the rows that rounding leaves undecided, increasing.
-    std::vector<std::int64_t> decision_values(const Rows& rows, const Task& task, double tolerance,
-                                              Decisions& out) const;
-    std::int64_t pairs() const { return pairs_; }
+    std::vector<std::int64_t> decision_values(const Rows& rows, const Task& task, double tolerance, std::int64_t steps,
+                                              Decisions& out) const override;
 
 private:
     struct Lazy {  // a pivot's list, made at its first use

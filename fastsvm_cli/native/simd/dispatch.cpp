@@ -39,9 +39,7 @@ Loops with_grid(Loops table, const char* name, const GridLoops& grid) {
     return table;
 }
 const Loops avx512_vnni_table = with_grid(avx512::table, "avx512_vnni", avx512_vnni::grid);
-#endif
 
-#ifdef FASTSVM_X86
 // Reads the processor's own flags: some compilers and libraries do not know all features.
 struct Processor {
     bool avx2 = false, avx512 = false, avx512_vnni = false;

@@ -7,8 +7,7 @@
 #define FASTSVM_GRID_CODES
 #endif
 
-namespace fastsvm {
-namespace FASTSVM_ISA {
+namespace fastsvm::FASTSVM_ISA {
 namespace {
 
 // ---- registers of 32-bit numbers, and powers of two
@@ -346,16 +345,10 @@ private:
 // For `nothing` at most 2^24: single precision holds every d below.
 struct ShortPolynomial : Polynomial {
     using Polynomial::Polynomial;
-    F operator()(I d) const {
-        const F most = __builtin_convertvector(d, F);
-        return power(d, most, lost(most));
+    F operator()(U d) const {
+        const F most = __builtin_convertvector((I)d, F);
+        return power((I)d, most, lost(most));
     }
-};
-
-struct Halves {
-    ShortPolynomial power;
-    explicit Halves(const GridExponential& e) : power(e) {}
-    F operator()(U d) const { return power((I)d); }
 };
 
 // D < 256 in bytes; carries in between do not matter.
@@ -462,7 +455,7 @@ void by_lookup(GridLookup lookup, std::int64_t run, const GridCodeRow& z, const 
         case GridLookup::below_64: return all_panels<Narrow, Factors<64>>(run, z, x, exponential, take);
         case GridLookup::below_128: return all_panels<Narrow, Factors<128>>(run, z, x, exponential, take);
 #endif
-        case GridLookup::short_polynomial: return all_panels<Wide, Halves>(run, z, x, exponential, take);
+        case GridLookup::short_polynomial: return all_panels<Wide, ShortPolynomial>(run, z, x, exponential, take);
         default: return all_panels<Narrow, Factors<256>>(run, z, x, exponential, take);
     }
 }
@@ -478,10 +471,16 @@ struct Store {
 };
 
 // Sums of kernel values times coefficients (B25): as many partial sums as a register has numbers.
-struct Sums {
+struct AddProducts {
     typedef double D __attribute__((vector_size(4 * width)));
+    const float* coef;
     D low{}, high{};
-    void add(F four) {
+    void operator()(std::int64_t at, F a, F b, F c, F d) {
+        const float* const from = coef + at;
+        F four = a * load<F>(from);
+        four = multiply_add(b, load<F>(from + width), four);
+        four = multiply_add(c, load<F>(from + 2 * width), four);
+        four = multiply_add(d, load<F>(from + 3 * width), four);
 #if defined(__AVX2__)
         low += (D)_mm256_cvtps_pd(_mm256_castps256_ps128((__m256)four));
         high += (D)_mm256_cvtps_pd(_mm256_extractf128_ps((__m256)four, 1));
@@ -489,19 +488,6 @@ struct Sums {
         low += (D)vcvt_f64_f32(vget_low_f32((float32x4_t)four));
         high += (D)vcvt_high_f64_f32((float32x4_t)four);
 #endif
-    }
-    void put(double* sums) const { store(sums, low), store(sums + width / 2, high); }
-};
-
-struct AddProducts {
-    const float* coef;
-    Sums sums;
-    void operator()(std::int64_t at, F a, F b, F c, F d) {
-        const float* const from = coef + at;
-        F four = a * load<F>(from);
-        four = multiply_add(b, load<F>(from + width), four);
-        four = multiply_add(c, load<F>(from + 2 * width), four);
-        sums.add(multiply_add(d, load<F>(from + 3 * width), four));
     }
 };
 
@@ -513,10 +499,10 @@ void code_values(GridLookup lookup, std::int64_t run, const GridCodeRow& z, cons
 
 void code_sums(GridLookup lookup, std::int64_t run, const GridCodeRow& z, const GridCodePanels& x,
                const GridExponential& exponential, const float* coef, double factor, double* sums) {
-    AddProducts take{coef, Sums()};
+    AddProducts take{coef};
     by_lookup(lookup, run, z, x, exponential, take);
     double now[width];
-    take.sums.put(now);
+    store(now, take.low), store(now + width / 2, take.high);
     for (int i = 0; i < width; ++i) sums[i] += factor * now[i];
 }
 
@@ -531,5 +517,4 @@ constexpr const GridCodeLoops* codes = nullptr;
 extern const GridLoops grid;
 const GridLoops grid = {side_by_side, numbers, numbers == 4 ? 0x80808080u : 0u, norm, values, codes};
 
-}  // namespace FASTSVM_ISA
-}  // namespace fastsvm
+}  // namespace fastsvm::FASTSVM_ISA

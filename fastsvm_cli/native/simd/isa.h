@@ -11,8 +11,7 @@
 
 #define FASTSVM_INLINE inline __attribute__((always_inline))
 
-namespace fastsvm {
-namespace FASTSVM_ISA {
+namespace fastsvm::FASTSVM_ISA {
 namespace {
 
 // No vector type is longer: GCC would handle it piecewise in memory.
@@ -25,5 +24,4 @@ constexpr int register_bytes = 16;
 #endif
 
 }  // namespace
-}  // namespace FASTSVM_ISA
-}  // namespace fastsvm
+}  // namespace fastsvm::FASTSVM_ISA

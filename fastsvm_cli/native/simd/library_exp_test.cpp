@@ -1,6 +1,4 @@
 // Exponentials in lanes are those of this process's C library, bit for bit.
-#include "simd/library_exp.h"
-
 #include <doctest/doctest.h>
 
 #include <cmath>

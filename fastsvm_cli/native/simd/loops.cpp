@@ -3,24 +3,17 @@
 
 #include "simd/wide.h"
 
-namespace fastsvm {
 #ifdef __AVX2__
-namespace avx2 {
+namespace fastsvm::avx2 {
 extern const TextLoops text;  // longer registers gain nothing
 }
 #endif
-namespace FASTSVM_ISA {
+
+namespace fastsvm::FASTSVM_ISA {
 namespace {
 
-typedef Wide<double, lanes> v8;  // in one, two or four registers
-typedef Wide<double, register_bytes / 8> vd;
 typedef Wide<double, panel> Whole;
-constexpr int doubles = register_bytes / 8;
-static_assert(lanes % doubles == 0, "whole registers");
-
-FASTSVM_INLINE v8 load(const double* p) { return v8::load(p); }
-FASTSVM_INLINE void store(double* p, v8 x) { x.store(p); }
-FASTSVM_INLINE v8 splat(double x) { return v8::splat(x); }
+static_assert(lanes == 8 && lanes % doubles == 0, "whole registers");
 
 void panel_dots(const double* block, std::int64_t count, const std::int32_t* columns, const double* x, double* out) {
     Whole sums = Whole::splat(0);
@@ -114,21 +107,6 @@ void tile_dots(int vectors, std::int64_t n, std::int64_t count, const double* ro
         case 2: return some_rows<2>(n, count, rows, x, stride, out);
         default: return some_rows<4>(n, count, rows, x, stride, out);
     }
-}
-
-void lane_distances(const double* block, std::int64_t d, const double* x, double outside, double* out) {
-    v8 s0 = splat(outside), s1 = splat(0);
-    const auto square = [&](std::int64_t c) {
-        const v8 difference = load(block + c * panel) - x[c];
-        return difference * difference;
-    };
-    std::int64_t c = 0;
-    for (; c + 2 <= d; c += 2) {
-        s0 += square(c);
-        s1 += square(c + 1);
-    }
-    if (c < d) s0 += square(c);
-    store(out, s0 + s1);
 }
 
 // Two registers of columns at a time: four rows' sums stay in registers.
@@ -312,7 +290,6 @@ const Loops table = {
     &double_polynomials,
     panel_dots,
     panel_distances,
-    lane_distances,
     tile_dots,
     part_dots,
     panel_products,
@@ -338,5 +315,4 @@ const Loops table = {
 #endif
 };
 
-}  // namespace FASTSVM_ISA
-}  // namespace fastsvm
+}  // namespace fastsvm::FASTSVM_ISA

@@ -27,7 +27,58 @@ constexpr std::int64_t whole(std::int64_t n, std::int64_t of) { return groups(n,
 
 // ---- packed polynomials, several rows or several polynomials side by side
 
-// Values of packed polynomials (packed.h) without constant term: the sum over k = 1..degree of levels[k - 1], the last
+// A homogeneous polynomial has a coefficient per monomial z_j1 ... z_jk, j1 <= ... <= jk, in lexicographic order.
+// Degree k in d variables is, for j = 0..d-1, z_j times degree k - 1 in variables j..d-1: sub-block j.
+constexpr int max_degree = 4;
+
+// The number of monomials, C(d + k - 1, k); k up to max_degree.
+static inline std::int64_t packed_size(int k, std::int64_t d) {
+    switch (k) {
+        case 0: return 1;
+        case 1: return d;
+        case 2: return d * (d + 1) / 2;
+        case 3: return d * (d + 1) / 2 * (d + 2) / 3;
+        default: return d * (d + 1) / 2 * (d + 2) / 3 * (d + 3) / 4;
+    }
+}
+
+// Offset of sub-block j.
+static inline std::int64_t packed_offset(int k, std::int64_t d, std::int64_t j) {
+    return packed_size(k, d) - packed_size(k, d - j);
+}
+
+// Adds the derivative of p (degree k in d variables) along m, (d), to `out`. With p = sum_j z_j q_j: D p = sum_j m_j
+// q_j + z_j D q_j.
+static inline void add_derivative(int k, std::int64_t d, const double* p, const double* m, double* out) {
+    if (k == 1) {
+        for (std::int64_t j = 0; j < d; ++j) out[0] += p[j] * m[j];
+        return;
+    }
+    for (std::int64_t j = 0; j < d; ++j) {
+        const double* const q = p + packed_offset(k, d, j);
+        const std::int64_t length = packed_size(k - 1, d - j);
+        double* const tail = out + packed_size(k - 1, d) - length;
+        if (m[j] != 0)
+            for (std::int64_t i = 0; i < length; ++i) tail[i] += m[j] * q[i];
+        add_derivative(k - 1, d - j, q, m + j, out + packed_offset(k - 1, d, j));
+    }
+}
+
+// Calls visit(position, orderings) per monomial; orderings: how many orders its factors have.
+template <class Visit> void for_each_monomial(int k, std::int64_t d, Visit visit) {
+    std::int64_t position = 0;
+    const auto descend = [&](const auto& self, int left, std::int64_t from, std::int64_t last, int run,
+                             double orderings) -> void {
+        if (left == 0) return visit(position++, orderings);
+        for (std::int64_t j = from; j < d; ++j) {
+            const int length = j == last ? run + 1 : 1;
+            self(self, left - 1, j, j, length, orderings * (k - left + 1) / length);
+        }
+    };
+    descend(descend, k, 0, -1, 0, 1.0);
+}
+
+// Values of packed polynomials without constant term: the sum over k = 1..degree of levels[k - 1], the last
 // in `top`; degree 1 to max_degree. A polynomial's bits for a row do not depend on others beside them, but differ
 // between sparse and dense rows.
 template <class Top> struct PolynomialLoops {
@@ -68,9 +119,13 @@ struct ReferenceLoops {
     void (*add_terms)(std::int64_t count, const double* coef, std::int64_t stride, const double* values, double* sums);
     // values[s] = (gamma * values[s] + coef0)^degree, by LIBSVM's powi, for s < n, a multiple of `reference_lanes`.
     void (*powers)(std::int64_t n, double gamma, double coef0, int degree, double* values);
-    // glibc's exp (glibc_exp.h) without and with fused multiply-adds, or null.
+    // glibc's exp (reference_lanes.cpp) without and with fused multiply-adds, or null.
     ExpLoop plain_exp, fused_exp;
 };
+
+// For |x| from exp_near on, glibc's exp takes other paths, perhaps fused differently: the loops call the library's exp
+// there. Below exp_zero, e^x is 0.
+constexpr double exp_near = 512, exp_zero = -746;
 
 constexpr int reference_lanes = 8;
 constexpr int narrow_group = 8, wide_group = 32;  // rows side by side
@@ -262,8 +317,6 @@ struct Loops {
                        double* out);
     // out[s] = outside + sum over d columns of (x[c] - block[c][s])^2.
     void (*panel_distances)(const double* block, std::int64_t d, const double* x, double outside, double* out);
-    // The same for `lanes` vectors, from the first column of `block`.
-    void (*lane_distances)(const double* block, std::int64_t d, const double* x, double outside, double* out);
     // out[v][s] = sum_c x[v][c * stride] rows[c][s], out (vectors, panel), for the first n rows of a panel, n a
     // multiple of `lanes`, and one, two or four vectors. Numbers do not depend on n.
     void (*tile_dots)(int vectors, std::int64_t n, std::int64_t count, const double* rows, const double* const* x,
@@ -314,5 +367,13 @@ struct Loops {
 
 // The loops of the chosen instruction set.
 const Loops& loops();
+
+// exp of this process's C library, with the bits of svm-predict's sums. std::exp may be another one: zig's linker takes
+// its own.
+double libm_exp(double x);
+
+// Returns a loop with the bits of libm_exp for the chosen instruction set, or null. It is found once per instruction
+// set, by arguments that distinguish the variants of glibc's algorithm.
+ExpLoop library_exp();
 
 }  // namespace fastsvm

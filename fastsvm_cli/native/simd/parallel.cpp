@@ -51,31 +51,18 @@ int get_threads() {
     return set > 0 ? set : available;
 }
 
-namespace {
-// A shared counter balances uneven parts.
-class SharedParts : public Parts {
-public:
-    SharedParts(std::int64_t n, std::int64_t grain) : n_(n), grain_(grain), count_((n + grain - 1) / grain) {}
-    std::int64_t count() const { return count_; }
-    bool next(std::int64_t& first, std::int64_t& last) override {
-        check_now_and_then();
-        const std::int64_t part = next_++;
-        if (part >= count_) return false;
-        first = part * grain_;
-        last = std::min(n_, first + grain_);
-        return true;
-    }
-    void stop() { next_ = count_; }
-
-private:
-    const std::int64_t n_, grain_, count_;
-    std::atomic<std::int64_t> next_{0};
-};
-}  // namespace
+bool Parts::next(std::int64_t& first, std::int64_t& last) {
+    check_now_and_then();
+    const std::int64_t part = next_++;
+    if (part >= count_) return false;
+    first = part * grain_;
+    last = std::min(n_, first + grain_);
+    return true;
+}
 
 void parallel_workers(std::int64_t n, std::int64_t grain, const Callable<Parts&>& worker) {
     if (n <= 0) return;
-    SharedParts parts(n, grain);
+    Parts parts(n, grain);
     const int workers = static_cast<int>(std::min<std::int64_t>(get_threads(), parts.count()));
     if (workers <= 1) return worker(parts);
     std::exception_ptr failure;

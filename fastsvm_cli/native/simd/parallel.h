@@ -88,12 +88,18 @@ int get_threads();
 // global setting. Returns the previous value.
 int set_threads_here(int threads);
 
-// Parts of a range, which threads take one by one.
+// Parts of a range, which threads take one by one: a shared counter balances uneven parts.
 class Parts {
 public:
-    virtual ~Parts() = default;
+    Parts(std::int64_t n, std::int64_t grain) : n_(n), grain_(grain), count_((n + grain - 1) / grain) {}
+    std::int64_t count() const { return count_; }
     // The next part, [first, last), or false.
-    virtual bool next(std::int64_t& first, std::int64_t& last) = 0;
+    bool next(std::int64_t& first, std::int64_t& last);
+    void stop() { next_ = count_; }
+
+private:
+    const std::int64_t n_, grain_, count_;
+    std::atomic<std::int64_t> next_{0};
 };
 
 // Refers to a caller's function, which must outlive the call; allocates nothing.

@@ -1,14 +1,10 @@
 #include "simd/loops.h"
 
-#include "simd/packed.h"
 #include "simd/wide.h"
 
-namespace fastsvm {
-namespace FASTSVM_ISA {
+namespace fastsvm::FASTSVM_ISA {
 namespace {
 
-constexpr int doubles = register_bytes / 8;
-typedef Wide<double, lanes> v8;
 // Two registers, at most eight numbers: two sums of each of three take twelve of sixteen registers.
 constexpr int pair_lanes = 2 * doubles < lanes ? 2 * doubles : lanes;
 typedef Wide<double, pair_lanes> Pair;
@@ -22,40 +18,50 @@ FASTSVM_INLINE Pair shared(Pair x) {
     return x;
 }
 
-FASTSVM_INLINE v8 load(const double* p) { return v8::load(p); }
-FASTSVM_INLINE void store(double* p, v8 x) { x.store(p); }
-FASTSVM_INLINE v8 splat(double x) { return v8::splat(x); }
+// Several polynomials side by side: a Pair per coefficient. One: a double.
+template <class Number> constexpr int beside = lanes;
+template <> constexpr int beside<double> = 1;
+
+template <class Number, class Top> FASTSVM_INLINE Number coefficient(const Top* p) {
+    if constexpr (beside<Number> == 1)
+        return static_cast<double>(*p);
+    else if constexpr (sizeof(Top) == sizeof(double))
+        return Pair::load(p);
+    else
+        return widened(Wide<float, pair_lanes>::load(p));
+}
 
 // Horner's rule down the packing: sum_a x_a (level1_a + sum_{b>=a} x_b (level2_ab + ...)); at K = 1, a plain product
 // with `top`. base: the sub-block's first column; d: its variables.
-template <int K, class Top> struct Sparse {
-    static double evaluate(const double* const* levels, const Top* top, std::int64_t d, std::int64_t base,
+template <int K, class Number, class Top> struct Sparse {
+    static Number evaluate(const double* const* levels, const Top* top, std::int64_t d, std::int64_t base,
                            std::int64_t count, const std::int32_t* columns, const double* x) {
-        double total = 0;
+        Number total{};
         for (std::int64_t a = 0; a < count; ++a) {
             const std::int64_t j = columns[a] - base;
             const double* inner[K > 1 ? K - 1 : 1];
-            for (int k = 2; k < K; ++k) inner[k - 2] = levels[k - 1] + packed_offset(k, d, j);
-            total += x[a] * (levels[0][j] + Sparse<K - 1, Top>::evaluate(inner, top + packed_offset(K, d, j), d - j,
-                                                                         columns[a], count - a, columns + a, x + a));
+            for (int k = 2; k < K; ++k) inner[k - 2] = levels[k - 1] + packed_offset(k, d, j) * beside<Number>;
+            total += x[a] * (coefficient<Number>(levels[0] + j * beside<Number>) +
+                             Sparse<K - 1, Number, Top>::evaluate(inner, top + packed_offset(K, d, j) * beside<Number>,
+                                                                  d - j, columns[a], count - a, columns + a, x + a));
         }
         return total;
     }
 };
-template <class Top> struct Sparse<1, Top> {
-    static double evaluate(const double* const*, const Top* top, std::int64_t, std::int64_t base, std::int64_t count,
-                           const std::int32_t* columns, const double* x) {
-        const Top* const row = top - base;
-        double s0 = 0, s1 = 0, s2 = 0, s3 = 0;
+template <class Number, class Top> struct Sparse<1, Number, Top> {
+    static FASTSVM_INLINE Number evaluate(const double* const*, const Top* top, std::int64_t, std::int64_t base,
+                                          std::int64_t count, const std::int32_t* columns, const double* x) {
+        const Top* const row = top - base * beside<Number>;
+        Number s[4]{};
         std::int64_t b = 0;
-        for (; b + 4 <= count; b += 4) {
-            s0 += static_cast<double>(row[columns[b]]) * x[b];
-            s1 += static_cast<double>(row[columns[b + 1]]) * x[b + 1];
-            s2 += static_cast<double>(row[columns[b + 2]]) * x[b + 2];
-            s3 += static_cast<double>(row[columns[b + 3]]) * x[b + 3];
-        }
-        for (; b < count; ++b) s0 += static_cast<double>(row[columns[b]]) * x[b];
-        return (s0 + s1) + (s2 + s3);
+        const auto add = [&](Number& sum) {
+            sum += coefficient<Number>(row + std::int64_t{columns[b]} * beside<Number>) * x[b];
+            ++b;
+        };
+        while (b + 4 <= count)
+            for (int i = 0; i < 4; ++i) add(s[i]);
+        while (b < count) add(s[0]);
+        return (s[0] + s[1]) + (s[2] + s[3]);
     }
 };
 
@@ -160,42 +166,6 @@ private:
     }
 };
 
-// Several polynomials: a Pair per coefficient.
-FASTSVM_INLINE Pair coefficients(const double* p) { return Pair::load(p); }
-FASTSVM_INLINE Pair coefficients(const float* p) { return widened(Wide<float, pair_lanes>::load(p)); }
-
-template <int K, class Top> struct SparsePanel {
-    static Pair evaluate(const double* const* levels, const Top* top, std::int64_t d, std::int64_t base,
-                         std::int64_t count, const std::int32_t* columns, const double* x) {
-        Pair total = Pair::splat(0);
-        for (std::int64_t a = 0; a < count; ++a) {
-            const std::int64_t j = columns[a] - base;
-            const double* inner[K > 1 ? K - 1 : 1];
-            for (int k = 2; k < K; ++k) inner[k - 2] = levels[k - 1] + packed_offset(k, d, j) * lanes;
-            total += x[a] * (Pair::load(levels[0] + j * lanes) +
-                             SparsePanel<K - 1, Top>::evaluate(inner, top + packed_offset(K, d, j) * lanes, d - j,
-                                                               columns[a], count - a, columns + a, x + a));
-        }
-        return total;
-    }
-};
-template <class Top> struct SparsePanel<1, Top> {
-    static FASTSVM_INLINE Pair evaluate(const double* const*, const Top* top, std::int64_t, std::int64_t base,
-                                        std::int64_t count, const std::int32_t* columns, const double* x) {
-        Pair s[4];
-        for (Pair& sum : s) sum = Pair::splat(0);
-        std::int64_t b = 0;
-        const auto add = [&](Pair& sum) {
-            sum += coefficients(top + (columns[b] - base) * lanes) * x[b];
-            ++b;
-        };
-        while (b + 4 <= count)
-            for (int i = 0; i < 4; ++i) add(s[i]);
-        while (b < count) add(s[0]);
-        return (s[0] + s[1]) + (s[2] + s[3]);
-    }
-};
-
 // Columns of R rows are interleaved.
 template <int K, int R, class Top> struct DensePanel {
     static void evaluate(const double* const* levels, const Top* top, std::int64_t d, const double* x,
@@ -220,7 +190,7 @@ template <int R, class Top> struct DensePanel<1, R, Top> {
         for (auto& sums : s)
             for (Pair& sum : sums) sum = Pair::splat(0);
         const auto add = [&](Pair(&sums)[R], std::int64_t k) {
-            const Pair c = shared(coefficients(top + k * lanes));
+            const Pair c = shared(coefficient<Pair>(top + k * lanes));
             for (int r = 0; r < R; ++r) sums[r] += c * x[k * lanes + r];
         };
         std::int64_t k = 0;
@@ -236,22 +206,13 @@ template <int R, class Top> struct DensePanel<1, R, Top> {
 template <class Top>
 double sparse(int degree, const double* const* levels, const Top* top, std::int64_t d, std::int64_t count,
               const std::int32_t* columns, const double* x) {
-    switch (degree) {
-        case 1: return Sparse<1, Top>::evaluate(levels, top, d, 0, count, columns, x);
-        case 2: return Sparse<2, Top>::evaluate(levels, top, d, 0, count, columns, x);
-        case 3: return Sparse<3, Top>::evaluate(levels, top, d, 0, count, columns, x);
-        default: return Sparse<4, Top>::evaluate(levels, top, d, 0, count, columns, x);
-    }
+    return by_number<max_degree>(
+        degree, [&](auto k) { return Sparse<k.value, double, Top>::evaluate(levels, top, d, 0, count, columns, x); });
 }
 
 template <class Top>
 void dense(int degree, const double* const* levels, const Top* top, std::int64_t d, const double* x, double* out) {
-    switch (degree) {
-        case 1: return store(out, Dense<1, Top>::evaluate(levels, top, d, x));
-        case 2: return store(out, Dense<2, Top>::evaluate(levels, top, d, x));
-        case 3: return store(out, Dense<3, Top>::evaluate(levels, top, d, x));
-        default: return store(out, Dense<4, Top>::evaluate(levels, top, d, x));
-    }
+    by_number<max_degree>(degree, [&](auto k) { store(out, Dense<k.value, Top>::evaluate(levels, top, d, x)); });
 }
 
 template <class Part> FASTSVM_INLINE void each_pair(int degree, const double* const* levels, Part part) {
@@ -266,15 +227,9 @@ template <class Top>
 void sparse_panel(int degree, const double* const* levels, const Top* top, std::int64_t d, std::int64_t count,
                   const std::int32_t* columns, const double* x, double* out) {
     each_pair(degree, levels, [&](const double* const* here, int at) {
-        const auto evaluate = [&](auto form) {
-            decltype(form)::evaluate(here, top + at, d, 0, count, columns, x).store(out + at);
-        };
-        switch (degree) {
-            case 1: return evaluate(SparsePanel<1, Top>());
-            case 2: return evaluate(SparsePanel<2, Top>());
-            case 3: return evaluate(SparsePanel<3, Top>());
-            default: return evaluate(SparsePanel<4, Top>());
-        }
+        by_number<max_degree>(degree, [&](auto k) {
+            Sparse<k.value, Pair, Top>::evaluate(here, top + at, d, 0, count, columns, x).store(out + at);
+        });
     });
 }
 
@@ -282,12 +237,7 @@ template <int R, class Top>
 void row_panel_of(int degree, const double* const* levels, const Top* top, std::int64_t d, const double* x,
                   double* out) {
     Pair total[R];
-    switch (degree) {
-        case 1: DensePanel<1, R, Top>::evaluate(levels, top, d, x, total); break;
-        case 2: DensePanel<2, R, Top>::evaluate(levels, top, d, x, total); break;
-        case 3: DensePanel<3, R, Top>::evaluate(levels, top, d, x, total); break;
-        default: DensePanel<4, R, Top>::evaluate(levels, top, d, x, total); break;
-    }
+    by_number<max_degree>(degree, [&](auto k) { DensePanel<k.value, R, Top>::evaluate(levels, top, d, x, total); });
     for (int r = 0; r < R; ++r) total[r].store(out + r * lanes);
 }
 
@@ -311,5 +261,4 @@ extern const PolynomialLoops<double> double_polynomials;
 const PolynomialLoops<double> double_polynomials = {sparse<double>, dense<double>, sparse_panel<double>,
                                                     dense_panel<double>};
 
-}  // namespace FASTSVM_ISA
-}  // namespace fastsvm
+}  // namespace fastsvm::FASTSVM_ISA

@@ -2,18 +2,16 @@
 
 #include "simd/wide.h"
 
-namespace fastsvm {
-namespace FASTSVM_ISA {
+namespace fastsvm::FASTSVM_ISA {
 namespace {
 
 // Eight, or a longer register, widened by halves as in tiles.cpp.
-constexpr int width = register_bytes / 4 > lanes ? register_bytes / 4 : lanes;
-typedef Wide<float, width> vf;
+constexpr int width = floats > lanes ? floats : lanes;
+typedef Wide<float, width> Many;
 typedef Wide<float, lanes> f8;
-typedef Wide<double, lanes> d8;
 typedef float float4 __attribute__((vector_size(16)));
 
-template <class V> FASTSVM_INLINE d8 in_double(V x) {
+template <class V> FASTSVM_INLINE v8 in_double(V x) {
     if constexpr (width > lanes)
         return widened_halves(x);
     else
@@ -49,21 +47,21 @@ FASTSVM_INLINE void store_peaks(const float4 (&x)[4], float* out) {
 
 // Adds R rows' products, for the whole eights of n; if peaked, sets the rows' maxima.
 template <int R, bool peaked>
-FASTSVM_INLINE void sums_of_products(std::int64_t n, const float* a, const float* const (&rows)[R], d8 (&sums)[R],
+FASTSVM_INLINE void sums_of_products(std::int64_t n, const float* a, const float* const (&rows)[R], v8 (&sums)[R],
                                      float4 (&peaks)[4]) {
     const float* b[R];
-    vf largest[R];
-    for (int r = 0; r < R; ++r) b[r] = rows[r], largest[r] = vf::splat(0);
+    Many largest[R];
+    for (int r = 0; r < R; ++r) b[r] = rows[r], largest[r] = Many::splat(0);
     const auto number = [&](int r, std::int64_t at) {
-        const vf x = vf::load(b[r] + at);
+        const Many x = Many::load(b[r] + at);
         if constexpr (peaked) largest[r] = larger(largest[r], x);
         return x;
     };
     const auto add = [&](std::int64_t registers) {
-        vf few[R];
-        for (int r = 0; r < R; ++r) few[r] = vf::load(a) * number(r, 0);
+        Many few[R];
+        for (int r = 0; r < R; ++r) few[r] = Many::load(a) * number(r, 0);
         for (std::int64_t t = 1; t < registers; ++t) {
-            const vf more = vf::load(a + t * width);
+            const Many more = Many::load(a + t * width);
             for (int r = 0; r < R; ++r) few[r] += more * number(r, t * width);
         }
         for (int r = 0; r < R; ++r) sums[r] += in_double(few[r]);
@@ -85,10 +83,10 @@ FASTSVM_INLINE void sums_of_products(std::int64_t n, const float* a, const float
     }
 }
 
-FASTSVM_INLINE void store_totals(const d8 (&sums)[4], double* out) {
+FASTSVM_INLINE void store_totals(const v8 (&sums)[4], double* out) {
 #if defined(__AVX512F__)
     typedef double d4 __attribute__((vector_size(32)));
-    const auto pairs = [](d8 x, d8 y) {
+    const auto pairs = [](v8 x, v8 y) {
         return shuffled<0, 8, 2, 10, 4, 12, 6, 14>(x.v, y.v) + shuffled<1, 9, 3, 11, 5, 13, 7, 15>(x.v, y.v);
     };
     const auto low = pairs(sums[0], sums[1]), high = pairs(sums[2], sums[3]);
@@ -115,7 +113,7 @@ void add_products(std::int64_t rows, std::int64_t n, const float* coef, const fl
                   double* sums) {
     for (std::int64_t r = 0; r < rows; ++r, values += stride, sums += lanes) {
         const float* const row[1] = {values};
-        d8 sum[1] = {d8::load(sums)};
+        v8 sum[1] = {v8::load(sums)};
         float4 none[4];
         sums_of_products<1, false>(n, coef, row, sum, none);
         sum[0].store(sums);
@@ -129,9 +127,9 @@ void products_of_rows(std::int64_t count, const std::int64_t* n, const float* co
         const float* const a = coef + coef_at[k];
         const float* rows[R];
         for (int r = 0; r < R; ++r) rows[r] = values[r] + value_at[k];
-        d8 sums[R];
+        v8 sums[R];
         float4 most[4] = {};
-        for (int r = 0; r < R; ++r) sums[r] = d8::splat(0);
+        for (int r = 0; r < R; ++r) sums[r] = v8::splat(0);
         sums_of_products<R, peaked>(n[k], a, rows, sums, most);
         if constexpr (R == product_rows)
             store_totals(sums, out);
@@ -147,38 +145,16 @@ void products_of_rows(std::int64_t count, const std::int64_t* n, const float* co
     }
 }
 
-template <bool peaked>
-void products_by_rows(int rows, std::int64_t count, const std::int64_t* n, const float* coef,
-                      const std::int64_t* coef_at, const float* const* values, const std::int64_t* value_at,
-                      double* out, float* peaks) {
-    switch (rows) {
-        case 1: return products_of_rows<1, peaked>(count, n, coef, coef_at, values, value_at, out, peaks);
-        case 2: return products_of_rows<2, peaked>(count, n, coef, coef_at, values, value_at, out, peaks);
-        case 3: return products_of_rows<3, peaked>(count, n, coef, coef_at, values, value_at, out, peaks);
-        default: return products_of_rows<4, peaked>(count, n, coef, coef_at, values, value_at, out, peaks);
-    }
-}
-
-void products(int rows, std::int64_t count, const std::int64_t* n, const float* coef, const std::int64_t* coef_at,
-              const float* const* values, const std::int64_t* value_at, double* out) {
-    products_by_rows<false>(rows, count, n, coef, coef_at, values, value_at, out, nullptr);
-}
-
-void products_and_peaks(int rows, std::int64_t count, const std::int64_t* n, const float* coef,
-                        const float* const* values, const std::int64_t* value_at, double* out, float* peaks) {
-    products_by_rows<true>(rows, count, n, coef, value_at, values, value_at, out, peaks);
-}
-
 void center(std::int64_t d, double factor, const double* z, const double* center, const double* weights,
             const std::int32_t* place, float* out, double* sums) {
-    d8 squares = d8::splat(0), weighted = squares, lost = squares;
+    v8 squares = v8::splat(0), weighted = squares, lost = squares;
     const auto take = [&](const double* numbers, const double* centers, const double* of, float* rounded) {
-        const d8 exact = (d8::load(numbers) - d8::load(centers)) * factor;
+        const v8 exact = (v8::load(numbers) - v8::load(centers)) * factor;
         const f8 single = narrowed(exact);
-        const d8 stored = widened(single);
-        const d8 square = stored * stored, off = exact - stored;
+        const v8 stored = widened(single);
+        const v8 square = stored * stored, off = exact - stored;
         squares += square;
-        weighted += square * d8::load(of);
+        weighted += square * v8::load(of);
         lost += off * off;
         single.store(rounded);
     };
@@ -208,10 +184,16 @@ void center(std::int64_t d, double factor, const double* z, const double* center
 extern const ProductLoops products_table;
 const ProductLoops products_table = {
     add_products,
-    products,
-    products_and_peaks,
+    [](int rows, auto... of) {
+        by_number<product_rows>(rows, [&](auto now) { products_of_rows<now.value, false>(of..., nullptr); });
+    },
+    [](int rows, std::int64_t count, const std::int64_t* n, const float* coef, const float* const* values,
+       const std::int64_t* value_at, double* out, float* peaks) {
+        by_number<product_rows>(rows, [&](auto now) {
+            products_of_rows<now.value, true>(count, n, coef, value_at, values, value_at, out, peaks);
+        });
+    },
     center,
 };
 
-}  // namespace FASTSVM_ISA
-}  // namespace fastsvm
+}  // namespace fastsvm::FASTSVM_ISA

@@ -8,8 +8,7 @@
 #include <immintrin.h>
 #endif
 
-namespace fastsvm {
-namespace FASTSVM_ISA {
+namespace fastsvm::FASTSVM_ISA {
 namespace {
 
 #if defined(__AVX2__)
@@ -135,24 +134,17 @@ struct ToWhole {
     }
 };
 
-struct Written {
-    std::int32_t* index_out;
-    double* value_out;
-    std::int64_t last;
-    double squared_norm;
-
-    void put(std::int64_t index, double value) {
-        last = index;
-        *index_out++ = static_cast<std::int32_t>(index);
-        *value_out++ = value;
-        squared_norm += value * value;
-    }
-};
+inline void put(PlainWords& words, std::int64_t index, double value) {
+    words.last = index;
+    *words.indices++ = static_cast<std::int32_t>(index);
+    *words.values++ = value;
+    words.squared_norm += value * value;
+}
 
 // Reads words of a window at p whose values are one digit; these are the commonest, and need no shuffle. Stops at a
 // word that is not plain, has more than four index digits or not a larger index. Returns where it begins; window: the
 // rest.
-inline std::int64_t read_one_digits(const char* p, Window& window, Written& written) {
+inline std::int64_t read_one_digits(const char* p, Window& window, PlainWords& words) {
     std::int64_t word = 0;
     while (window.ends) {
         const std::int64_t stop = lowest(window.ends), of_index = stop - 2 - word;
@@ -165,8 +157,8 @@ inline std::int64_t read_one_digits(const char* p, Window& window, Written& writ
         if (!digits || p[stop - 2] != ':' || p[stop] != ' ') break;
         index = ((index * (1 + (10u << 8))) >> 8) & 0x00FF00FFu;
         index = (index * (1 + (100u << 16))) >> 16;
-        if (index <= written.last) break;
-        written.put(index, value);
+        if (index <= words.last) break;
+        put(words, index, value);
         word = stop + 1;
         window.ends &= window.ends - 1;
     }
@@ -176,7 +168,7 @@ inline std::int64_t read_one_digits(const char* p, Window& window, Written& writ
 
 // Reads a word of a window at p, up to `stop`. Returns whether it is plain, with an index above the last.
 inline bool read_word(const char* p, const Window& window, std::int64_t word, std::int64_t stop,
-                      const ToWhole& to_whole, Written& written) {
+                      const ToWhole& to_whole, PlainWords& words) {
     const std::int64_t of_index = lowest(window.colons) - word;
     if (static_cast<Bits>(of_index - 1) > 7) return false;
     const std::int64_t number = word + of_index + 1, length = stop - number;
@@ -192,30 +184,30 @@ inline bool read_word(const char* p, const Window& window, std::int64_t word, st
     const __m256i by_eight = to_whole(digits);
     const std::int64_t index =
         static_cast<std::int64_t>(static_cast<Bits>(_mm_cvtsi128_si64(_mm256_castsi256_si128(by_eight))) >> 32);
-    if (index <= written.last) return false;
+    if (index <= words.last) return false;
     const Bits halves = static_cast<Bits>(_mm_cvtsi128_si64(_mm256_extracti128_si256(by_eight, 1)));
     const Bits whole = (halves & 0xffffffffu) * 100000000u + (halves >> 32);
     // Below 2^53 for fifteen digits, over an exact power of ten: one rounding.
-    written.put(index, static_cast<double>(static_cast<std::int64_t>(whole)) / shape.divisor);
+    put(words, index, static_cast<double>(static_cast<std::int64_t>(whole)) / shape.divisor);
     return true;
 }
 
 const char* read_plain(const char* p, const char* end, PlainWords& words) {
     while (p < end && *p == ' ') ++p;
-    Written written{words.indices, words.values, words.last, words.squared_norm};
+    PlainWords now = words;  // in registers
     const ToWhole to_whole;
     const char* const limit = end - bytes_read;
     bool more = true;
-    while (more && p <= limit && words.capacity - (written.index_out - words.indices) >= plain_words_at_once) {
+    while (more && p <= limit && words.capacity - (now.indices - words.indices) >= plain_words_at_once) {
         Window window(p);
         if (!window.ends) break;
         std::int64_t word = 0;
         const Bits whole_words = ~Bits{0} >> _lzcnt_u64(window.ends);
-        if (!((window.colons << 2) & whole_words & ~window.ends)) word = read_one_digits(p, window, written);
+        if (!((window.colons << 2) & whole_words & ~window.ends)) word = read_one_digits(p, window, now);
         while (more && window.ends) {
             const std::int64_t stop = lowest(window.ends);
             if (p[stop] != ' ' && p[stop] != '\n' && p[stop] != '\t') break;
-            if (!read_word(p, window, word, stop, to_whole, written)) break;
+            if (!read_word(p, window, word, stop, to_whole, now)) break;
             more = p[stop] != '\n';
             word = more ? stop + 1 : stop;
             window.ends &= window.ends - 1;
@@ -224,9 +216,9 @@ const char* read_plain(const char* p, const char* end, PlainWords& words) {
         p += word;
         more &= !window.ends && word;
     }
-    words.count = written.index_out - words.indices;
-    words.last = written.last;
-    words.squared_norm = written.squared_norm;
+    words.count = now.indices - words.indices;
+    words.last = now.last;
+    words.squared_norm = now.squared_norm;
     return p;
 }
 
@@ -244,5 +236,4 @@ const char* read_plain(const char* p, const char*, PlainWords& words) {
 extern const TextLoops text;
 const TextLoops text = {count, read_plain};
 
-}  // namespace FASTSVM_ISA
-}  // namespace fastsvm
+}  // namespace fastsvm::FASTSVM_ISA

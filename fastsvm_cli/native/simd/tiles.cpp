@@ -3,13 +3,8 @@
 
 #include "simd/wide.h"
 
-namespace fastsvm {
-namespace FASTSVM_ISA {
+namespace fastsvm::FASTSVM_ISA {
 namespace {
-
-constexpr int floats = register_bytes / 4, doubles = register_bytes / 8;
-typedef Wide<float, floats> vf;
-typedef Wide<double, doubles> vd;
 
 // Registers of vectors per row. Few rows need more: a sum waits for its previous addition.
 template <int R, class V, class T> constexpr int registers_of() {
@@ -20,14 +15,6 @@ template <int R> constexpr int singles_of = registers_of<R, vf, float>();
 template <int R> constexpr int doubles_of = registers_of<R, vd, double>();
 
 // R rows by W registers of vectors; tile[W r + h]: row r with the register h.
-template <int R, int W, class V, class T> FASTSVM_INLINE void load_tile(V (&tile)[W * R], const T* const (&from)[R]) {
-    constexpr int width = sizeof(V) / sizeof(T);
-#pragma GCC unroll 12
-    for (int r = 0; r < R; ++r)
-#pragma GCC unroll 12
-        for (int h = 0; h < W; ++h) tile[W * r + h] = V::load(from[r] + h * width);
-}
-
 template <int R, int W, class V, class T> FASTSVM_INLINE void store_tile(const V (&tile)[W * R], T* const (&to)[R]) {
     constexpr int width = sizeof(V) / sizeof(T);
 #pragma GCC unroll 12
@@ -146,7 +133,8 @@ void double_dots_rows(std::int64_t d, bool first, const double* z, const double*
 #pragma GCC unroll 12
             for (vd& sum : tile) sum = vd::splat(0);
         else
-            load_tile<R, W>(tile, reinterpret_cast<const double* const(&)[R]>(to));
+#pragma GCC unroll 12
+            for (int i = 0; i < W * R; ++i) tile[i] = vd::load(to[i / W] + i % W * doubles);
         add_columns<R, W>(d, z, x + at, tile);
         store_tile<R, W>(tile, to);
     }
@@ -217,5 +205,4 @@ void double_sums(int rows, std::int64_t panels, std::int64_t d, double gamma, co
 extern const TileLoops tiles;
 const TileLoops tiles = {single_powers, single_sums, double_dots, double_sums};
 
-}  // namespace FASTSVM_ISA
-}  // namespace fastsvm
+}  // namespace fastsvm::FASTSVM_ISA

@@ -5,8 +5,7 @@
 
 #include "simd/isa.h"
 
-namespace fastsvm {
-namespace FASTSVM_ISA {
+namespace fastsvm::FASTSVM_ISA {
 namespace {
 
 // A number's bits, unsigned because sums may wrap.
@@ -166,9 +165,28 @@ FASTSVM_INLINE Wide<float, 8> narrowed(Wide<double, 8> x) {
 #endif
 }
 
+// One register, and eight numbers in one, two or four.
+constexpr int floats = register_bytes / 4, doubles = register_bytes / 8;
+typedef Wide<float, floats> vf;
+typedef Wide<double, doubles> vd;
+typedef Wide<double, 8> v8;
+
+FASTSVM_INLINE v8 load(const double* p) { return v8::load(p); }
+FASTSVM_INLINE void store(double* p, v8 x) { x.store(p); }
+FASTSVM_INLINE v8 splat(double x) { return v8::splat(x); }
+
 // Sum of eight numbers, pairing neighbours.
-FASTSVM_INLINE double total(Wide<double, 8> s) {
-    return ((s[0] + s[1]) + (s[2] + s[3])) + ((s[4] + s[5]) + (s[6] + s[7]));
+FASTSVM_INLINE double total(v8 s) { return ((s[0] + s[1]) + (s[2] + s[3])) + ((s[4] + s[5]) + (s[6] + s[7])); }
+
+// Calls call(Number<n>()) for a number that is not a constant: n, from 1 to `most`.
+template <int n> struct Number {
+    static constexpr int value = n;
+};
+template <int most, class Call> FASTSVM_INLINE auto by_number(int n, Call call) {
+    if constexpr (most == 1)
+        return call(Number<1>());
+    else
+        return n >= most ? call(Number<most>()) : by_number<most - 1>(n, call);
 }
 
 // Exponentials of n registers, computed in step because each one is a long dependency chain. For files compiled per
@@ -230,5 +248,4 @@ template <class V, int n> FASTSVM_INLINE void negative_powers(V (&x)[n]) {
 #undef FASTSVM_EACH
 
 }  // namespace
-}  // namespace FASTSVM_ISA
-}  // namespace fastsvm
+}  // namespace fastsvm::FASTSVM_ISA

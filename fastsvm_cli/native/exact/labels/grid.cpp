@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <limits>
 #include <numeric>
 
@@ -13,6 +12,12 @@ namespace fastsvm {
 namespace {
 // Rows' tables share this cache.
 constexpr std::int64_t code_bytes_at_a_time = 16 << 10;
+
+// Files have six digits or more: differences, and steps from them, err by less than this times the largest value.
+constexpr double rounding_share = 2e-5;
+constexpr std::int64_t sample_entries = 4096, sample_rows = 8;
+constexpr std::int64_t most_outliers = 256;
+constexpr int most_attempts = 16;
 }  // namespace
 
 GridCodes::GridCodes(const GridCodeLoops& loops, int bits, std::int64_t codes, std::int64_t padded)
@@ -143,16 +148,6 @@ void GridCodes::add_sums(const Rows& rows, std::int64_t r, std::int64_t from, st
     loops_.sums(lookup(rows.rows[static_cast<std::size_t>(r)]), run_, row(rows, r), panels(from, to), exponential, coef,
                 factor, sums);
 }
-
-namespace {
-
-// Files have six digits or more: differences, and steps from them, err by less than this times the largest value.
-constexpr double rounding_share = 2e-5;
-constexpr std::int64_t sample_entries = 4096, sample_rows = 8;
-constexpr std::int64_t most_outliers = 256;
-constexpr int most_attempts = 16;
-
-}  // namespace
 
 struct Grid::Sample {
     std::vector<double> differences;  // positive

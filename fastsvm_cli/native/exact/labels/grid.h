@@ -106,38 +106,30 @@ public:
     // Largest Euclidean distance of a vector from the grid, without absent entries.
     double off() const { return off_; }
     // Turns a row's values into the whole numbers k. The grid must outlive it.
-    class Quantizer {
-    public:
-        // Sets a value's k and its distance from the grid; false if off the grid.
-        bool quantize(std::int64_t column, double value, std::int32_t& number, double& off) const {
-            const Column& c = columns_[column];
-            const double steps = (value - c.anchor) * per_step_;
-            if (!(std::fabs(steps) < 1e6)) return false;
-            const double shift = 6755399441055744.0;  // 1.5 * 2^52: adding it rounds to a whole number
-            const double k = (steps + shift) - shift;
-            // The second term exceeds the rounding (B31).
-            off = std::fabs(value - (c.anchor + step_ * k)) + 0x1p-50 * (std::fabs(value) + std::fabs(c.anchor));
-            number = static_cast<std::int32_t>(k) - c.least;
-            return off <= tolerance_;
-        }
-        // k of an absent entry's zero, or -1 if off the grid: rows must have the entry.
-        std::int32_t zero(std::int64_t column) const { return columns_[column].zero; }
-
-    private:
-        friend class Grid;
+    struct Quantizer {
         struct Column {
             double anchor = 0;
             std::int32_t least = 0, zero = -1;
         };
-        const Column* columns_;
-        double step_, per_step_, tolerance_;
+        // Sets a value's k and its distance from the grid; false if off the grid.
+        bool quantize(std::int64_t column, double value, std::int32_t& number, double& off) const {
+            const Column& c = columns[column];
+            const double steps = (value - c.anchor) * per_step;
+            if (!(std::fabs(steps) < 1e6)) return false;
+            const double shift = 6755399441055744.0;  // 1.5 * 2^52: adding it rounds to a whole number
+            const double k = (steps + shift) - shift;
+            // The second term exceeds the rounding (B31).
+            off = std::fabs(value - (c.anchor + step * k)) + 0x1p-50 * (std::fabs(value) + std::fabs(c.anchor));
+            number = static_cast<std::int32_t>(k) - c.least;
+            return off <= tolerance;
+        }
+        // k of an absent entry's zero, or -1 if off the grid: rows must have the entry.
+        std::int32_t zero(std::int64_t column) const { return columns[column].zero; }
+
+        const Column* columns;
+        double step, per_step, tolerance;
     };
-    Quantizer quantizer() const {
-        Quantizer out;
-        out.columns_ = columns_.data();
-        out.step_ = step_, out.per_step_ = per_step_, out.tolerance_ = tolerance_;
-        return out;
-    }
+    Quantizer quantizer() const { return {columns_.data(), step_, per_step_, tolerance_}; }
     // Sum of squared distances of these zeros from the grid.
     double zeros_off() const { return zeros_off_; }
 

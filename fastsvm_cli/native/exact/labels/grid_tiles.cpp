@@ -34,6 +34,26 @@ double moved(double gamma, double off) {
     return eta + eta * eta;
 }
 
+// For a value that already has this relative error (B31).
+void widen(double& error, double lookup_error) { error = (error + lookup_error * (1 + error)) * (1 + 1e-9); }
+
+template <int per_word> void write_number(std::uint32_t* words, std::int64_t column, std::int32_t number) {
+    if constexpr (per_word == 32) {
+        const std::uint32_t at = static_cast<std::uint32_t>(column % 32);
+        words[column / 32] = (words[column / 32] & ~(1u << at)) | static_cast<std::uint32_t>(number) << at;
+    } else if constexpr (per_word == 16 || per_word == 8) {
+        constexpr int features = per_word / 4, bits = 4 / features;
+        unsigned char& code = reinterpret_cast<unsigned char*>(words)[column / features];
+        const int shift = static_cast<int>(column % features) * bits;
+        code = static_cast<unsigned char>((code & ~(((1 << bits) - 1) << shift)) | number << shift);
+    } else if constexpr (per_word == 4) {
+        reinterpret_cast<unsigned char*>(words)[column] = static_cast<unsigned char>(number);
+    } else {
+        const std::uint16_t half = static_cast<std::uint16_t>(number);
+        std::memcpy(reinterpret_cast<char*>(words) + 2 * column, &half, sizeof half);
+    }
+}
+
 }  // namespace
 
 struct GridTiles::Taken : KernelTiles::Block {
@@ -104,27 +124,6 @@ int GridTiles::place_in_words(const Grid& grid) {
     if (loops.codes && (binary || grid.numbers() <= 4)) return binary ? 16 : 8;
     return binary ? 32 : loops.numbers;
 }
-
-namespace {
-
-template <int per_word> void write_number(std::uint32_t* words, std::int64_t column, std::int32_t number) {
-    if constexpr (per_word == 32) {
-        const std::uint32_t at = static_cast<std::uint32_t>(column % 32);
-        words[column / 32] = (words[column / 32] & ~(1u << at)) | static_cast<std::uint32_t>(number) << at;
-    } else if constexpr (per_word == 16 || per_word == 8) {
-        constexpr int features = per_word / 4, bits = 4 / features;
-        unsigned char& code = reinterpret_cast<unsigned char*>(words)[column / features];
-        const int shift = static_cast<int>(column % features) * bits;
-        code = static_cast<unsigned char>((code & ~(((1 << bits) - 1) << shift)) | number << shift);
-    } else if constexpr (per_word == 4) {
-        reinterpret_cast<unsigned char*>(words)[column] = static_cast<unsigned char>(number);
-    } else {
-        const std::uint16_t half = static_cast<std::uint16_t>(number);
-        std::memcpy(reinterpret_cast<char*>(words) + 2 * column, &half, sizeof half);
-    }
-}
-
-}  // namespace
 
 template <int per_word> bool GridTiles::write_numbers(const Rows& rows, std::int64_t row, Numbers& out) const {
     std::copy(zero_.begin(), zero_.end(), out.words);
@@ -282,11 +281,6 @@ void GridTiles::take(const Rows& rows, const std::int64_t* which, std::int64_t n
         take_words(b);
 }
 
-namespace {
-// For a value that already has this relative error (B31).
-void widen(double& error, double lookup_error) { error = (error + lookup_error * (1 + error)) * (1 + 1e-9); }
-}  // namespace
-
 void GridTiles::take_codes(Taken& b) const {
     b.codes.clear();
     for (std::size_t i = 0; i < b.row_numbers.size(); ++i) {
@@ -351,15 +345,6 @@ std::int64_t GridTiles::vectors_at_a_time() const {
     return std::max<std::int64_t>(1, bytes_at_a_time / (words_ * panel * 4)) * panel;
 }
 
-GridRows GridTiles::rows_of(const Taken& b, std::size_t tile) {
-    const Taken::Tile& t = b.tiles[tile];
-    return {t.count, b.at.data() + t.at, b.words.data() + t.words, t.norms};
-}
-
-GridPanels GridTiles::panels(std::int64_t from, std::int64_t to) const {
-    return {(to - from) / panel, words_, blocks_.at(from, 0), norms_.data() + from};
-}
-
 void GridTiles::add_sums(const KernelTiles::Block& block, std::int64_t n, std::int64_t from, std::int64_t to,
                          const float* coef, Aligned<float>& scratch, double* sums) const {
     const Taken& b = static_cast<const Taken&>(block);
@@ -386,7 +371,9 @@ void GridTiles::values(const KernelTiles::Block& block, std::int64_t from, std::
             const Taken::Tile& tile = b.tiles[t];
             float* rows[16];
             for (int i = 0; i < tile.rows; ++i) rows[i] = out + tile.row_numbers[i] * stride + (s - from);
-            loops_.values(tile.rows, binary_, tile.lookup, rows_of(b, t), panels(s, end), exponential_, rows);
+            const GridRows z{tile.count, b.at.data() + tile.at, b.words.data() + tile.words, tile.norms};
+            const GridPanels x{(end - s) / panel, words_, blocks_.at(s, 0), norms_.data() + s};
+            loops_.values(tile.rows, binary_, tile.lookup, z, x, exponential_, rows);
         }
     }
     for (std::int64_t r = 0; r < static_cast<std::int64_t>(b.error.size()); ++r) {

@@ -30,7 +30,6 @@ public:
     void add_sums(const KernelTiles::Block& block, std::int64_t n, std::int64_t from, std::int64_t to,
                   const float* coef, Aligned<float>& scratch, double* sums) const override;
 
-    std::int64_t size() const { return padded_; }
     bool binary() const { return binary_; }
     double step() const { return grid_.step(); }
     // Features per word: 32 bits, or 4 or 2 numbers; in codes, 16 or 8.
@@ -62,8 +61,6 @@ private:
     void take_words(Taken& block) const;
     bool in_codes() const { return per_word_ == 16 || per_word_ == 8; }
     std::int64_t vectors_at_a_time() const;
-    static GridRows rows_of(const Taken& block, std::size_t tile);
-    GridPanels panels(std::int64_t from, std::int64_t to) const;
 
     double gamma_;
     const GridLoops& loops_;

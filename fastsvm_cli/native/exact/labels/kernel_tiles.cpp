@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numeric>
 
 #include "exact/reference/rounding.h"
@@ -125,7 +124,6 @@ double SingleTiles::center(const Rows& rows, std::int64_t row, Aligned<double>& 
 
 // B22 and B24, from sums as computed. outside: squares of entries that no vector has; count: the row's entries.
 double SingleTiles::relative_error(double squares, double weighted, double lost, double outside, double count) const {
-    const double infinite = std::numeric_limits<double>::infinity();
     const double x = longest_, columns = static_cast<double>(columns_);
     if (!(squares < 1e30 && outside < 1e30 && x < 1e15)) return infinite;
     const double rounding = 1 + 1e-15 * (columns + count + 8);

@@ -65,7 +65,6 @@ public:
     // Whether single precision suits the model. The constructor requires it.
     static bool holds(const SvmModel& model);
 
-    std::int64_t size() const { return static_cast<std::int64_t>(norms_.size()); }
     std::unique_ptr<Block> block() const override;
     void take(const Rows& rows, const std::int64_t* which, std::int64_t n, Block& block) const override;
     double relative_error(const Block& block, std::int64_t r) const override;

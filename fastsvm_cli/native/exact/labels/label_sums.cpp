@@ -1,8 +1,7 @@
-#include "exact/labels/label_sums.h"
+#include "exact/escalation.h"
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "exact/reference/rounding.h"
 #include "simd/loops.h"
@@ -41,11 +40,6 @@ struct LabelSums::Scratch {
     std::vector<Votes> votes;                            // (rows)
     std::vector<std::int64_t> left;
 };
-
-// Sizes of row r, one per class, product_rows apart.
-const double* LabelSums::sizes_of(std::int64_t r, const Scratch& scratch) const {
-    return scratch.sizes.data() + r / product_rows * product_rows * model_.classes() + r % product_rows;
-}
 
 bool LabelSums::holds(const SvmModel& model) {
     if (model.regression || model.pairs() == 0 || !model.kernel.of_distances()) return false;
@@ -106,7 +100,7 @@ LabelSums::Share LabelSums::share(double relative_error) const {
     const double n = static_cast<double>(padded_);
     const double term = (1 + relative_error) * (1 + inexact_) * (1 + 4.00001 * single_unit) - 1 + (n + 40) * 1.2e-16;
     const double lost = std::ldexp(n, coefficient_exponent - 124);
-    if (!(term < 0.5)) return {std::numeric_limits<double>::infinity(), 0};
+    if (!(term < 0.5)) return {infinite, 0};
     const double relative = term / (1 - term);
     return {relative, scale_ * lost * (2 + relative)};
 }
@@ -168,7 +162,7 @@ void LabelSums::decide_pair(const KernelTiles& tiles, const Rows& rows, const st
                                rounding_.svm_predict(0, rounding_.svm_predict(rows, which[r])) + 1e-200) *
                               (1 + 1e-9);
         // Values without a bound may be anything, also NaN.
-        const bool known = wrong.relative < std::numeric_limits<double>::infinity();
+        const bool known = wrong.relative < infinite;
         if (known && (likely || std::fabs(value) > radius))
             winner[which[r]] = value > 0 ? 0 : 1;
         else
@@ -233,8 +227,7 @@ void LabelSums::decide_classes(const KernelTiles& tiles, const Rows& rows, const
             row.theirs = rounding_.svm_predict(rows, which[first + r]);
             row.theirs_of_any = rounding_.svm_predict_of_any(row.theirs);
             row.votes = false;
-            row.decided = row.wrong.relative < std::numeric_limits<double>::infinity() &&
-                          row.theirs.kernel < std::numeric_limits<double>::infinity();
+            row.decided = row.wrong.relative < infinite && row.theirs.kernel < infinite;
             if (!row.decided) continue;
             // The nearest vector's class is a better guess than that of the largest sum.
             std::size_t likely = 0;
@@ -283,10 +276,12 @@ int LabelSums::count(int c, std::int64_t r, const double* sums, Scratch& scratch
     Votes& votes = scratch.votes[static_cast<std::size_t>(r)];
     if (!row.votes) votes.begin_candidates();
     row.votes = true;
-    const double* const sizes = sizes_of(r, scratch);
+    // One per class, product_rows apart.
+    const double* const sizes =
+        scratch.sizes.data() + r / product_rows * product_rows * model_.classes() + r % product_rows;
     for (int other = 0; other < classes; ++other) {
         if (other == c) continue;
-        const std::int64_t pair = model_.pair_of(std::min(c, other), std::max(c, other));
+        const std::int64_t pair = model_.pair_of(c, other);
         const double value = scale_ * sums[other * product_rows] - model_.rho[pair];
         const double weight = scale_ * (sizes[c * product_rows] + sizes[other * product_rows]);
         const double ours = row.wrong.of(weight) + 4 * unit * (2 * weight + std::fabs(model_.rho[pair])) + 1e-200;

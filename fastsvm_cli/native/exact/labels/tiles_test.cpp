@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
-#include <limits>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -50,7 +48,8 @@ TileValues tile_values(const Tiles& tiles, const Rows& rows, const std::vector<s
 template <class Tiles>
 TileValues checked_values(const Tiles& tiles, double gamma, const std::vector<Row>& vectors,
                           const std::vector<Row>& rows, const std::vector<std::int64_t>& order) {
-    TileValues out = tile_values(tiles, rows_of(rows), all_of(rows.size()), 0, tiles.size());
+    TileValues out = tile_values(tiles, rows_of(rows), all_of(rows.size()), 0,
+                                 whole(static_cast<std::int64_t>(order.size()), panel));
     for (std::size_t r = 0; r < rows.size(); ++r) {
         if (!std::isfinite(out.errors[r])) continue;
         for (std::size_t s = 0; s < order.size(); ++s) {
@@ -126,9 +125,10 @@ double any_gamma(Random& random, const std::vector<Row>& vectors, const std::vec
 // Values of a part of rows and vectors are about the same, and sums are of the values.
 void check_parts(Random& random, const GridTiles& tiles, const std::vector<Row>& given, const TileValues& all) {
     const Rows rows = rows_of(given);
+    const std::int64_t size = static_cast<std::int64_t>(all.of[0].size());
     for (int trial = 0; trial < 3; ++trial) {
-        const std::int64_t from = panel * random.below(tiles.size() / panel);
-        const std::int64_t to = from + panel * (1 + random.below((tiles.size() - from) / panel));
+        const std::int64_t from = panel * random.below(size / panel);
+        const std::int64_t to = from + panel * (1 + random.below((size - from) / panel));
         std::vector<std::int64_t> which = all_of(given.size());
         which.erase(which.begin(), which.begin() + random.below(rows.rows));
         const TileValues part = tile_values(tiles, rows, which, from, to);
@@ -152,6 +152,17 @@ void check_parts(Random& random, const GridTiles& tiles, const std::vector<Row>&
             CHECK(std::fabs(sum - expected) <= 6 * single_unit * expected + 400 * 0x1p-126);
         }
     }
+}
+
+// Single precision must hold an ordinary model, with small errors.
+void check(const std::string& name, double gamma, const std::vector<Row>& vectors, const std::vector<Row>& rows,
+           bool ordinary = true) {
+    INFO(name);
+    const std::vector<std::int64_t> order = in_order(static_cast<std::int64_t>(vectors.size()));
+    const SingleTiles tiles(model_of(vectors, gamma), order);
+    const double most = name == "far offset" ? infinite : 1e-3;
+    for (double error : checked_values(tiles, gamma, vectors, rows, order).errors)
+        if (ordinary) CHECK(error < most);
 }
 
 }  // namespace
@@ -189,8 +200,7 @@ TEST_CASE("grid: values are within their error, on every grid, near it and beyon
                 check_parts(random, *tiles, rows, values);
                 if (change != nothing) continue;
                 CHECK(tiles->binary() == (grid.count == 2));
-                for (double error : values.errors)
-                    CHECK(error < (tiles->off() > 0 ? std::numeric_limits<double>::infinity() : 5 * single_unit));
+                for (double error : values.errors) CHECK(error < (tiles->off() > 0 ? infinite : 5 * single_unit));
             }
 }
 
@@ -293,21 +303,6 @@ TEST_CASE("grid: what is on no grid is known as such") {
     CHECK(tiles->step() == doctest::Approx(1 / 6.0));
     CHECK_FALSE(tiles->binary());
 }
-
-namespace {
-
-// Single precision must hold an ordinary model, with small errors.
-void check(const std::string& name, double gamma, const std::vector<Row>& vectors, const std::vector<Row>& rows,
-           bool ordinary = true) {
-    INFO(name);
-    const std::vector<std::int64_t> order = in_order(static_cast<std::int64_t>(vectors.size()));
-    const SingleTiles tiles(model_of(vectors, gamma), order);
-    const double most = name == "far offset" ? std::numeric_limits<double>::infinity() : 1e-3;
-    for (double error : checked_values(tiles, gamma, vectors, rows, order).errors)
-        if (ordinary) CHECK(error < most);
-}
-
-}  // namespace
 
 TEST_CASE("single precision: values are as close as is proven") {
     Random random(3);

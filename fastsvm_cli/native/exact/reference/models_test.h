@@ -1,9 +1,7 @@
 // Exact models for unit tests.
 #pragma once
 #include <algorithm>
-#include <cmath>
 #include <memory>
-#include <numeric>
 #include <utility>
 #include <vector>
 

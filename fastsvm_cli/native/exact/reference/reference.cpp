@@ -8,7 +8,6 @@
 #include <optional>
 #include <vector>
 
-#include "simd/library_exp.h"
 #include "simd/loops.h"
 #include "simd/parallel.h"
 
@@ -27,55 +26,41 @@ inline Sparse row_of(const Rows& rows, std::int64_t row) {
             rows.indices.data() + rows.end(row)};
 }
 
-// Visits the common prefix of equal indices, which is all for dense rows, and moves x and y past it.
-template <class Visit> inline void walk_together(Sparse& x, Sparse& y, Visit visit) {
+// Visits the indices of both: both(a, b) where they are equal, else of_x(a) or of_y(b). Moves x and y to where one
+// ends. The common prefix of equal indices, which is all for dense rows, has a loop of its own.
+template <class Both, class OfX, class OfY> inline void merge(Sparse& x, Sparse& y, Both both, OfX of_x, OfY of_y) {
     const std::ptrdiff_t n = std::min(x.end - x.index, y.end - y.index);
     std::ptrdiff_t k = 0;
-    for (; k < n && x.index[k] == y.index[k]; ++k) visit(x.value[k], y.value[k]);
+    for (; k < n && x.index[k] == y.index[k]; ++k) both(x.value[k], y.value[k]);
     x = {x.index + k, x.value + k, x.end};
     y = {y.index + k, y.value + k, y.end};
-}
-
-inline double dot(Sparse x, Sparse y) {
-    double sum = 0;
-    walk_together(x, y, [&](double a, double b) { sum += a * b; });
     while (x.index != x.end && y.index != y.end) {
         if (*x.index == *y.index) {
-            sum += *x.value++ * *y.value++;
+            both(*x.value++, *y.value++);
             ++x.index;
             ++y.index;
         } else if (*x.index > *y.index) {
             ++y.index;
-            ++y.value;
+            of_y(*y.value++);
         } else {
             ++x.index;
-            ++x.value;
+            of_x(*x.value++);
         }
     }
+}
+
+inline double dot(Sparse x, Sparse y) {
+    double sum = 0;
+    merge(x, y, [&](double a, double b) { sum += a * b; }, [](double) {}, [](double) {});
     return sum;
 }
 
 inline double squared_distance(Sparse x, Sparse y) {
     double sum = 0;
-    walk_together(x, y, [&](double a, double b) { sum += (a - b) * (a - b); });
-    while (x.index != x.end && y.index != y.end) {
-        if (*x.index == *y.index) {
-            const double d = *x.value++ - *y.value++;
-            sum += d * d;
-            ++x.index;
-            ++y.index;
-        } else if (*x.index > *y.index) {
-            sum += *y.value * *y.value;
-            ++y.index;
-            ++y.value;
-        } else {
-            sum += *x.value * *x.value;
-            ++x.index;
-            ++x.value;
-        }
-    }
-    for (; x.index != x.end; ++x.index, ++x.value) sum += *x.value * *x.value;
-    for (; y.index != y.end; ++y.index, ++y.value) sum += *y.value * *y.value;
+    const auto square = [&](double a) { sum += a * a; };
+    merge(x, y, [&](double a, double b) { square(a - b); }, square, square);
+    for (; x.index != x.end; ++x.index, ++x.value) square(*x.value);
+    for (; y.index != y.end; ++y.index, ++y.value) square(*y.value);
     return sum;
 }
 
@@ -111,90 +96,8 @@ double reference_value(const Kernel& k, Sparse x, Sparse y) {
     return reference_value(k, k.of_distances() ? squared_distance(x, y) : dot(x, y));
 }
 
-}  // namespace
-
-double Kernel::self(double squared_norm) const {
-    switch (type) {
-        case KernelType::linear: return squared_norm;
-        case KernelType::polynomial: return std::pow(gamma * squared_norm + coef0, degree);
-        default: return 1;
-    }
-}
-
-double Kernel::before_normalization(double squared_norm) const { return powi(gamma * squared_norm + coef0, degree); }
-
-double reference_kernel(const Kernel& kernel, const Rows& x, std::int64_t i, const Rows& z, std::int64_t j) {
-    return reference_value(kernel, row_of(x, i), row_of(z, j));
-}
-
-std::vector<double> reference_kernel_row(const Kernel& kernel, const Rows& x, std::int64_t i, const Rows& z) {
-    std::vector<double> values(static_cast<std::size_t>(z.rows));
-    for (std::int64_t j = 0; j < z.rows; ++j) values[j] = reference_kernel(kernel, x, i, z, j);
-    return values;
-}
-
-double reference_squared_distance(const Rows& x, std::int64_t i, const Rows& z, std::int64_t j) {
-    return squared_distance(row_of(x, i), row_of(z, j));
-}
-
-void reference_beginnings(const Kernel& kernel, const Rows& x, std::int64_t i, const Rows& z, std::int64_t n,
-                          double* values) {
-    const Sparse row = row_of(x, i);
-    if (kernel.of_distances())
-        for (std::int64_t t = 0; t < n; ++t) values[t] = squared_distance(row, row_of(z, t));
-    else
-        for (std::int64_t t = 0; t < n; ++t) values[t] = dot(row, row_of(z, t));
-}
-
-void reference_kernel_from(const Kernel& kernel, std::int64_t vectors, std::int64_t width, std::int64_t count,
-                           double* values) {
-    const std::int64_t n = vectors * width;
-    switch (kernel.type) {
-        case KernelType::linear: return;
-        case KernelType::polynomial:
-            return loops().wide_reference->powers(n, kernel.gamma, kernel.coef0, kernel.degree, values);
-        case KernelType::rbf:
-        case KernelType::exponential:
-            if (const ExpLoop exp = library_exp()) {
-                for (std::int64_t s = 0; s < n && kernel.by_differences(); ++s) values[s] = std::sqrt(values[s]);
-                return exp(n, -kernel.gamma, values);
-            }
-            break;
-        default: break;
-    }
-    for (std::int64_t v = 0; v < vectors; ++v)
-        for (std::int64_t s = 0; s < count; ++s) values[v * width + s] = reference_value(kernel, values[v * width + s]);
-}
-
-void kernel_from_dots(const Kernel& kernel, std::int64_t n, double squared_norm, const double* squared_norms,
-                      double inverse_root, const double* inverse_roots, double* values) {
-    switch (kernel.type) {
-        case KernelType::rbf: return loops().rbf_from_dots(n, kernel.gamma, squared_norm, squared_norms, values);
-        case KernelType::polynomial:
-            return loops().polynomial_from_dots(n, kernel.gamma, kernel.coef0, kernel.degree, values);
-        case KernelType::sigmoid:
-            for (std::int64_t s = 0; s < n; ++s) values[s] = std::tanh(kernel.gamma * values[s] + kernel.coef0);
-            return;
-        case KernelType::normalized_polynomial:
-            loops().polynomial_from_dots(n, kernel.gamma, kernel.coef0, kernel.degree, values);
-            for (std::int64_t s = 0; s < n; ++s) values[s] *= inverse_root * inverse_roots[s];
-            return;
-        case KernelType::linear:
-        case KernelType::precomputed:
-        case KernelType::exponential: return;
-    }
-}
-
-void kernel_from_squared_distances(const Kernel& kernel, std::int64_t n, double* values) {
-    if (kernel.type == KernelType::exponential)
-        for (std::int64_t s = 0; s < n; ++s) values[s] = std::sqrt(values[s]);
-    loops().exp_of_norms(n, kernel.gamma, values);
-}
-
-// Compiled without contraction (CMakeLists.txt). Every operation keeps LIBSVM's order (svm.cpp, svm_predict_values): a
-// pair's sum has its first class's terms, one by one, then its second's.
-
-namespace {
+// svm-predict's sums (svm.cpp, svm_predict_values): a pair's sum has its first class's terms, one by one, then its
+// second's.
 
 // Support vectors at a time: each sum is loaded and stored once for all.
 constexpr std::int64_t tile = 16;
@@ -301,6 +204,84 @@ private:
 };
 
 }  // namespace
+
+double Kernel::self(double squared_norm) const {
+    switch (type) {
+        case KernelType::linear: return squared_norm;
+        case KernelType::polynomial: return std::pow(gamma * squared_norm + coef0, degree);
+        default: return 1;
+    }
+}
+
+double Kernel::before_normalization(double squared_norm) const { return powi(gamma * squared_norm + coef0, degree); }
+
+double reference_kernel(const Kernel& kernel, const Rows& x, std::int64_t i, const Rows& z, std::int64_t j) {
+    return reference_value(kernel, row_of(x, i), row_of(z, j));
+}
+
+std::vector<double> reference_kernel_row(const Kernel& kernel, const Rows& x, std::int64_t i, const Rows& z) {
+    std::vector<double> values(static_cast<std::size_t>(z.rows));
+    for (std::int64_t j = 0; j < z.rows; ++j) values[j] = reference_kernel(kernel, x, i, z, j);
+    return values;
+}
+
+double reference_squared_distance(const Rows& x, std::int64_t i, const Rows& z, std::int64_t j) {
+    return squared_distance(row_of(x, i), row_of(z, j));
+}
+
+void reference_beginnings(const Kernel& kernel, const Rows& x, std::int64_t i, const Rows& z, std::int64_t n,
+                          double* values) {
+    const Sparse row = row_of(x, i);
+    if (kernel.of_distances())
+        for (std::int64_t t = 0; t < n; ++t) values[t] = squared_distance(row, row_of(z, t));
+    else
+        for (std::int64_t t = 0; t < n; ++t) values[t] = dot(row, row_of(z, t));
+}
+
+void reference_kernel_from(const Kernel& kernel, std::int64_t vectors, std::int64_t width, std::int64_t count,
+                           double* values) {
+    const std::int64_t n = vectors * width;
+    switch (kernel.type) {
+        case KernelType::linear: return;
+        case KernelType::polynomial:
+            return loops().wide_reference->powers(n, kernel.gamma, kernel.coef0, kernel.degree, values);
+        case KernelType::rbf:
+        case KernelType::exponential:
+            if (const ExpLoop exp = library_exp()) {
+                for (std::int64_t s = 0; s < n && kernel.by_differences(); ++s) values[s] = std::sqrt(values[s]);
+                return exp(n, -kernel.gamma, values);
+            }
+            break;
+        default: break;
+    }
+    for (std::int64_t v = 0; v < vectors; ++v)
+        for (std::int64_t s = 0; s < count; ++s) values[v * width + s] = reference_value(kernel, values[v * width + s]);
+}
+
+void kernel_from_dots(const Kernel& kernel, std::int64_t n, double squared_norm, const double* squared_norms,
+                      double inverse_root, const double* inverse_roots, double* values) {
+    switch (kernel.type) {
+        case KernelType::rbf: return loops().rbf_from_dots(n, kernel.gamma, squared_norm, squared_norms, values);
+        case KernelType::polynomial:
+            return loops().polynomial_from_dots(n, kernel.gamma, kernel.coef0, kernel.degree, values);
+        case KernelType::sigmoid:
+            for (std::int64_t s = 0; s < n; ++s) values[s] = std::tanh(kernel.gamma * values[s] + kernel.coef0);
+            return;
+        case KernelType::normalized_polynomial:
+            loops().polynomial_from_dots(n, kernel.gamma, kernel.coef0, kernel.degree, values);
+            for (std::int64_t s = 0; s < n; ++s) values[s] *= inverse_root * inverse_roots[s];
+            return;
+        case KernelType::linear:
+        case KernelType::precomputed:
+        case KernelType::exponential: return;
+    }
+}
+
+void kernel_from_squared_distances(const Kernel& kernel, std::int64_t n, double* values) {
+    if (kernel.type == KernelType::exponential)
+        for (std::int64_t s = 0; s < n; ++s) values[s] = std::sqrt(values[s]);
+    loops().exp_of_norms(n, kernel.gamma, values);
+}
 
 void reference_terms(const SvmModel& m, const double* values, const std::int64_t* start, double* out) {
     std::fill_n(out, m.pairs(), 0.0);

@@ -69,6 +69,12 @@ void kernel_from_dots(const Kernel& kernel, std::int64_t n, double squared_norm,
 // The same from n squared distances, for a kernel of distances.
 void kernel_from_squared_distances(const Kernel& kernel, std::int64_t n, double* values);
 
+// The pair of two classes of so many, in either order.
+inline std::int64_t pair_of(std::int64_t classes, std::int64_t i, std::int64_t j) {
+    const std::int64_t first = i < j ? i : j, second = i < j ? j : i;
+    return first * classes - first * (first + 1) / 2 + (second - first - 1);
+}
+
 // SvmModel: the numbers of a LIBSVM model that its decision values depend on.
 
 // Support vectors are class by class. Pairs are in LIBSVM's order.
@@ -82,15 +88,15 @@ struct SvmModel {
     std::int64_t total_sv() const { return vectors->rows; }
     std::int64_t pairs() const { return static_cast<std::int64_t>(rho.size()); }
     std::int64_t classes() const { return static_cast<std::int64_t>(nr_sv.size()); }
-    std::int64_t pair_of(std::int64_t i, std::int64_t j) const { return i * classes() - i * (i + 1) / 2 + (j - i - 1); }
+    // Of two classes, in either order.
+    std::int64_t pair_of(std::int64_t i, std::int64_t j) const { return fastsvm::pair_of(classes(), i, j); }
 };
 
 // Calls visit(pair, column) for every pair of class c, whose coefficients are in that column.
 template <class Visit> void for_each_pair(const SvmModel& model, std::int64_t c, Visit visit) {
     if (model.classes() == 1 && model.pairs()) visit(0, 0);
     for (std::int64_t other = 0; other < model.classes(); ++other)
-        if (other != c)
-            visit(model.pair_of(c < other ? c : other, c < other ? other : c), other > c ? other - 1 : other);
+        if (other != c) visit(model.pair_of(c, other), other > c ? other - 1 : other);
 }
 
 // The reference sum: svm-predict's own decision values, bit for bit.

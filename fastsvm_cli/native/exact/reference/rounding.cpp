@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "exact/values/panels.h"
 
@@ -38,10 +37,9 @@ Rounding::Rounding(const SvmModel& model, bool distances_by_differences, bool fo
             });
         }
     // A sum of n positive terms errs by at most n u of itself; 1e-300 u is more than folded products lose by underflow.
-    for (std::int64_t p = 0; p < pairs; ++p)
+    for (std::int64_t p = 0; p < pairs; ++p) {
         pair_weight_[p] = pair_weight_[p] * (1 + 2 * unit * static_cast<double>(pair_count_[p] + 4)) +
                           1e-300 * static_cast<double>(pair_count_[p]);
-    for (std::int64_t p = 0; p < pairs; ++p) {
         largest_weight_ = std::max(largest_weight_, pair_weight_[p]);
         largest_pair_count_ = std::max(largest_pair_count_, pair_count_[p]);
         largest_rho_ = std::max(largest_rho_, std::fabs(rho_[p]));
@@ -57,7 +55,6 @@ void Rounding::cover(const Rows& vectors) {
 }
 
 KernelRounding svm_predict_kernel_rounding(const Kernel& kernel, double q, double s, double z, double x) {
-    const double infinite = std::numeric_limits<double>::infinity();
     const double degree = std::max(kernel.degree, 0), base = std::fabs(kernel.gamma) * x * z + std::fabs(kernel.coef0);
     const double lost = 1e-160 * std::sqrt(q + s + 1);  // error of a distance from squares that underflow
     switch (kernel.type) {
@@ -97,7 +94,7 @@ void widen(const Rows& rows, const Origin& origin, Decisions& out) {
 KernelRounding Rounding::svm_predict(const Rows& rows, std::int64_t row) const {
     const double q = static_cast<double>(rows.end(row) - rows.begin(row));
     const double z = length(rows.squared_norms[row], q);
-    if (!(largest_norm_ < 1e150 && z < 1e150)) return {std::numeric_limits<double>::infinity(), 1};
+    if (!(largest_norm_ < 1e150 && z < 1e150)) return {infinite, 1};
     return svm_predict_kernel_rounding(kernel_, q, largest_count_, z, largest_norm_);
 }
 
@@ -113,7 +110,6 @@ KernelRounding Rounding::svm_predict(const Rows& rows, std::int64_t row) const {
 Rounding::Row Rounding::row(const Rows& rows, std::int64_t row, bool precise) const {
     const double q = static_cast<double>(rows.end(row) - rows.begin(row)), s = largest_count_;
     const double z = length(rows.squared_norms[row], q), x = largest_norm_;
-    const double infinite = std::numeric_limits<double>::infinity();
     const Row unknown{{infinite, 1}, 0};
     if (!(x < 1e150 && z < 1e150)) return unknown;  // a square may overflow, here or in svm-predict
     const KernelRounding theirs = svm_predict_kernel_rounding(kernel_, q, s, z, x);
@@ -157,7 +153,6 @@ Rounding::Row Rounding::row(const Rows& rows, std::int64_t row, bool precise) co
 
 // B37.
 double Rounding::radius_by_size(std::int64_t pair, const Row& row, double value, const RowSize& size) const {
-    const double infinite = std::numeric_limits<double>::infinity();
     const double all = pair_weight_[pair], n = static_cast<double>(pair_count_[pair]);
     if (kernel_.type != KernelType::rbf || !(row.kernel() < 1e-2) || !(kernel_.gamma < 1e100) || !(all < 1e90) ||
         !(n < 1e9))

@@ -13,6 +13,12 @@ namespace {
 constexpr std::int64_t columns_that_fit = column_bytes / (panel * static_cast<std::int64_t>(sizeof(double)));
 // For sums: a few registers of a panel fit that cache; the rest is near.
 constexpr std::int64_t columns_of_sums = 4 * columns_that_fit;
+
+// Writes a row's numbers times `factor` by column, (features).
+void scatter(const Columns& row, double factor, std::int64_t features, std::vector<double>& out) {
+    out.resize(static_cast<std::size_t>(features), 0.0);
+    for (std::int64_t e = 0; e < row.count(); ++e) out[row.column[e]] = factor * row.value[e];
+}
 }  // namespace
 
 std::vector<std::int32_t> used_indices(const Rows& vectors) {
@@ -31,6 +37,18 @@ std::vector<std::int32_t> used_indices(const Rows& vectors) {
     std::sort(all.begin(), all.end());
     all.erase(std::unique(all.begin(), all.end()), all.end());
     return all;
+}
+
+double spread(const Features& features, const Rows& rows, std::int64_t row, double* out, std::int64_t apart) {
+    double outside = 0;
+    for (std::int64_t e = rows.begin(row); e < rows.end(row); ++e) {
+        const std::int32_t column = features.column(rows.indices[e]);
+        if (column >= 0)
+            out[column * apart] = rows.values[e];
+        else
+            outside += rows.values[e] * rows.values[e];
+    }
+    return outside;
 }
 
 bool in_tiles(double entries, std::int64_t features) {
@@ -64,9 +82,7 @@ Panels::Panels(const Kernel& kernel, const Rows& vectors, const std::vector<std:
     if (dense_) {
         blocks_.assign(padded_, d);
         for (std::int64_t s = 0; s < n; ++s)
-            for (std::int64_t e = order[s] < 0 ? 0 : vectors.begin(order[s]);
-                 order[s] >= 0 && e < vectors.end(order[s]); ++e)
-                *blocks_.at(s, features_.column(vectors.indices[e])) = vectors.values[e];
+            if (order[s] >= 0) spread(features_, vectors, order[s], blocks_.at(s, 0), panel);
         return;
     }
     start_.push_back(0);
@@ -115,51 +131,32 @@ void Panels::take(const Rows& rows, const std::int64_t* which, std::int64_t n, P
     }
 }
 
-double Panels::spread(const Rows& rows, std::int64_t row, double* out) const {
-    std::fill_n(out, features_.size(), 0.0);
-    double outside = 0;
-    for (std::int64_t e = rows.begin(row); e < rows.end(row); ++e) {
-        const std::int32_t column = features_.column(rows.indices[e]);
-        if (column >= 0)
-            out[column] = rows.values[e];
-        else
-            outside += rows.values[e] * rows.values[e];
-    }
-    return outside;
-}
-
 void Panels::dots(const PreparedRow& row, std::int64_t from, std::int64_t to, double* out,
                   std::vector<double>& scratch) const {
-    const std::int64_t d = features_.size();
     const Columns& z = row.columns;
-    if (dense_ && to - from == lanes)
-        return loops().part_dots(columns_from(from), lanes, z.count(), z.column.data(), z.value.data(), out);
     if (dense_) {
         for (std::int64_t s = from; s < to; s += panel)
             loops().panel_dots(columns_from(s), z.count(), z.column.data(), z.value.data(), out + (s - from));
         return;
     }
-    scratch.resize(static_cast<std::size_t>(d), 0.0);
-    for (std::int64_t e = 0; e < z.count(); ++e) scratch[z.column[e]] = z.value[e];
+    scatter(z, 1, features_.size(), scratch);
     for (std::int64_t s = from; s < to; ++s) {
         double sum = 0;
         for (std::int64_t e = start_[s]; e < start_[s + 1]; ++e) sum += value_[e] * scratch[column_[e]];
         out[s - from] = sum;
     }
-    for (std::int64_t e = 0; e < z.count(); ++e) scratch[z.column[e]] = 0;
+    scatter(z, 0, features_.size(), scratch);
 }
 
+// For kernels by differences.
 void Panels::squared_distances(const PreparedRow& row, std::int64_t from, std::int64_t to, double* out,
                                std::vector<double>& scratch) const {
     const std::int64_t d = features_.size();
-    if (kernel_.by_differences() && dense_) {  // keeps every digit (reference.h)
-        scratch.resize(static_cast<std::size_t>(d), 0.0);
-        const Columns& z = row.columns;
-        for (std::int64_t e = 0; e < z.count(); ++e) scratch[z.column[e]] = z.value[e];
-        if (to - from == lanes) loops().lane_distances(columns_from(from), d, scratch.data(), row.outside_norm, out);
-        for (std::int64_t s = from; to - from > lanes && s < to; s += panel)
+    if (dense_) {  // keeps every digit (reference.h)
+        scatter(row.columns, 1, d, scratch);
+        for (std::int64_t s = from; s < to; s += panel)
             loops().panel_distances(columns_from(s), d, scratch.data(), row.outside_norm, out + (s - from));
-        for (std::int64_t e = 0; e < z.count(); ++e) scratch[z.column[e]] = 0;
+        scatter(row.columns, 0, d, scratch);
         return;
     }
     dots(row, from, to, out, scratch);
@@ -275,15 +272,7 @@ void RowsInPanels::add(std::int64_t row) {
     row_[slot] = row;
     norms_[slot] = rows_->squared_norms[row];
     if (!inverse_roots_.empty()) inverse_roots_[slot] = 1 / std::sqrt(kernel_.before_normalization(norms_[slot]));
-    double outside = 0;
-    if (vectors_.dense())
-        for (std::int64_t e = rows_->begin(row); e < rows_->end(row); ++e) {
-            const std::int32_t column = vectors_.column(rows_->indices[e]);
-            if (column >= 0)
-                z[column * panel] = rows_->values[e];
-            else
-                outside += rows_->values[e] * rows_->values[e];
-        }
+    const double outside = vectors_.dense() ? spread(vectors_.known(), *rows_, row, z, panel) : 0;
     if (!outside_.empty()) outside_[slot] = outside;
 }
 
@@ -299,11 +288,6 @@ void RowsInPanels::remove(std::int64_t slot) {
     norms_[slot] = norms_[last];
     if (!outside_.empty()) outside_[slot] = outside_[last];
     if (!inverse_roots_.empty()) inverse_roots_[slot] = inverse_roots_[last];
-}
-
-void RowsInPanels::scatter(const PreparedRow& x, double factor) {
-    scratch_.resize(static_cast<std::size_t>(features_), 0.0);
-    for (std::int64_t e = 0; e < x.columns.count(); ++e) scratch_[x.columns.column[e]] = factor * x.columns.value[e];
 }
 
 // Loads dominate: with four vectors, a column takes one per vector and two for rows; alone, an entry takes four.
@@ -330,16 +314,16 @@ void RowsInPanels::dots(const Vectors& x, double* out, std::int64_t stride) {
         return;
     }
     for (int v = 0; v < x.count; ++v) {
-        scatter(*x.rows[v], 1);
+        scatter(x.rows[v]->columns, 1, features_, scratch_);
         for (std::int64_t slot = 0; slot < size_; ++slot) {
             double sum = 0;
             for (std::int64_t e = rows_->begin(row_[slot]); e < rows_->end(row_[slot]); ++e) {
-                const std::int32_t column = vectors_.column(rows_->indices[e]);
+                const std::int32_t column = vectors_.known().column(rows_->indices[e]);
                 if (column >= 0) sum += rows_->values[e] * scratch_[column];
             }
             out[slot / panel * stride + v * panel + slot % panel] = sum;
         }
-        scatter(*x.rows[v], 0);
+        scatter(x.rows[v]->columns, 0, features_, scratch_);
     }
 }
 
@@ -347,7 +331,7 @@ void RowsInPanels::squared_distances(const Vectors& x, double* out, std::int64_t
     const bool by_differences = kernel_.by_differences() && vectors_.dense();  // keeps every digit (reference.h)
     if (!by_differences) dots(x, out, stride);
     for (int v = 0; v < x.count; ++v) {
-        if (by_differences) scatter(*x.rows[v], 1);
+        if (by_differences) scatter(x.rows[v]->columns, 1, features_, scratch_);
         for (std::int64_t at = 0; at < size_; at += panel) {
             double* const to = out + at / panel * stride + v * panel;
             if (by_differences) {
@@ -358,7 +342,7 @@ void RowsInPanels::squared_distances(const Vectors& x, double* out, std::int64_t
                     to[s] = std::max(0.0, (norms_[at + s] + x.rows[v]->squared_norm) - 2 * to[s]);
             }
         }
-        if (by_differences) scatter(*x.rows[v], 0);
+        if (by_differences) scatter(x.rows[v]->columns, 0, features_, scratch_);
     }
 }
 

@@ -36,9 +36,7 @@ public:
     // Prepares a row, or the n rows `which`.
     void take(const Rows& rows, std::int64_t row, PreparedRow& out) const;
     void take(const Rows& rows, const std::int64_t* which, std::int64_t n, PreparedRows& out) const;
-    // Writes the row by column, (features). Returns the squared norm of entries that no vector has.
-    double spread(const Rows& rows, std::int64_t row, double* out) const;
-    // K(z, x_s) for from <= s < to, multiples of `panel`, or one group of `lanes`. scratch: (features), zeros before
+    // K(z, x_s) for from <= s < to, multiples of `panel`. scratch: (features), zeros before
     // and after.
     void kernel_values(const PreparedRow& row, std::int64_t from, std::int64_t to, double* out,
                        std::vector<double>& scratch) const;
@@ -51,19 +49,17 @@ public:
     // Loops::dot.
     void row_panel_sums(const PreparedRows& rows, std::int64_t from, std::int64_t to, const double* coef,
                         double* out) const;
-    // |z - x_s|^2, otherwise as kernel_values.
-    void squared_distances(const PreparedRow& row, std::int64_t from, std::int64_t to, double* out,
-                           std::vector<double>& scratch) const;
     bool dense() const { return dense_; }
     std::int64_t features() const { return features_.size(); }
+    const Features& known() const { return features_; }
     // Vector s and the next ones of its panel, by column, `panel` apart; dense only.
     const double* columns_from(std::int64_t s) const { return blocks_.at(s, 0); }
-    // Column of a LIBSVM index, or -1.
-    std::int32_t column(std::int32_t index) const { return features_.column(index); }
 
 private:
     void dots(const PreparedRow& row, std::int64_t from, std::int64_t to, double* out,
               std::vector<double>& scratch) const;
+    void squared_distances(const PreparedRow& row, std::int64_t from, std::int64_t to, double* out,
+                           std::vector<double>& scratch) const;
     void from_dots(const PreparedRow& row, std::int64_t from, std::int64_t to, double* out) const;
     Kernel kernel_;
     Features features_;
@@ -110,6 +106,9 @@ std::int64_t vectors_per_tile(std::int64_t features);
 std::vector<std::int64_t> in_order(std::int64_t n);
 // LIBSVM indices in the vectors, increasing.
 std::vector<std::int32_t> used_indices(const Rows& vectors);
+// Writes a row's entries by column, `apart` numbers from column to column. Returns the squared norm of its entries
+// without a column.
+double spread(const Features& features, const Rows& rows, std::int64_t row, double* out, std::int64_t apart = 1);
 
 // RowsInPanels: kernel values of rows in panels with one, two or four vectors at a time.
 
@@ -149,7 +148,6 @@ private:
         return (std::min<std::int64_t>(panel, size_ - at) + lanes - 1) / lanes * lanes;
     }
     void dots(const Vectors& x, double* out, std::int64_t stride);
-    void scatter(const PreparedRow& x, double factor);
 
     const Panels& vectors_;
     Kernel kernel_;
