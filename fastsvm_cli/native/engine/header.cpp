@@ -209,24 +209,15 @@ std::vector<std::string> line_words(std::string_view line, std::int64_t number) 
         throw ModelError("a byte that is not ASCII found", number);
     if (!line.empty() && line.back() == '\n') line.remove_suffix(1);
     if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
-    std::vector<std::string> words;
-    std::string word;
     for (char c : line) {
-        if (c == ' ' || c == '\t') {
-            if (!word.empty()) words.push_back(std::move(word)), word.clear();
-            continue;
-        }
-        if (c < ' ' || c > '~') {
-            const char* const what = c == '\r'   ? "a carriage return"
-                                     : c == '\v' ? "a vertical tab"
-                                     : c == '\f' ? "a form feed"
-                                                 : "a control character";
-            throw ModelError(std::string(what) + " found inside a line, expected blanks or tabs between words", number);
-        }
-        word += c;
+        if (c == '\t' || (c >= ' ' && c <= '~')) continue;
+        const char* const name = control_name(c);
+        throw ModelError(std::string(name ? name : "a control character") +
+                             " found inside a line, expected blanks or tabs between words",
+                         number);
     }
-    if (!word.empty()) words.push_back(std::move(word));
-    return words;
+    const std::vector<std::string_view> words = split_words(line, " \t");
+    return {words.begin(), words.end()};
 }
 
 const std::string& one_word(const KeyWords& found, const std::string& key, const std::vector<std::string>& choices) {

@@ -12,6 +12,8 @@
 #include <tuple>
 #include <vector>
 
+#include "text/numbers.h"
+
 namespace fastsvm {
 
 // An error in a model file, or in numbers given for one. line: number of the invalid line, or 0 for the whole file.
@@ -134,20 +136,6 @@ template <class Number> void read_words(const std::string& key, const KeyWords& 
 }
 template <class Value> void read_words(const std::string& key, const KeyWords& found, std::optional<Value>& out) {
     read_words(key, found, out.emplace());
-}
-
-inline bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
-
-// Splits at runs of blanks and line ends.
-inline std::vector<std::string_view> split_words(std::string_view text) {
-    std::vector<std::string_view> out;
-    for (std::size_t at = 0; at < text.size();) {
-        while (at < text.size() && is_space(text[at])) ++at;
-        const std::size_t first = at;
-        while (at < text.size() && !is_space(text[at])) ++at;
-        if (at > first) out.push_back(text.substr(first, at - first));
-    }
-    return out;
 }
 
 // U+FFFD for each byte that is not ASCII, ? for unprintable ones.

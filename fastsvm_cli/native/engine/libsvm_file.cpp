@@ -251,7 +251,7 @@ std::unique_ptr<LibsvmFile> LibsvmFile::read(std::string_view text) {
     if (own.empty()) {
         if (looks_like_own_line(rest))
             body.fail(text_after_vectors(header) + ": a line of fastsvm's that was changed", body.at);
-        if (!std::all_of(rest.begin(), rest.end(), is_space))
+        if (rest.find_first_not_of(blanks_and_line_ends) != std::string_view::npos)
             notes.push_back({body.line(), text_after_vectors(header) + "; it is ignored, as by LIBSVM"});
         if (header.kernel_type == "precomputed") vectors = serials_of(vectors, first_line);
         if (!vectors.increasing)

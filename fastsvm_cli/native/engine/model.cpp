@@ -110,17 +110,19 @@ std::optional<EmbeddingError> embedding_error(const Scaling& scaling, const Mode
 }
 
 Scaling read_embedded(const std::vector<RangeText>& ranges) {
-    Scaling::Read read = Scaling::read(ranges[0].text);
-    if (!read.error.empty()) throw ModelError(read.error, ranges[0].first_line + read.line - 1);
-    if (ranges.size() > 1) {
-        if (read.scaling.kind() != Scaling::Kind::standard)
-            throw ModelError("a range file of svm-scale found, expected the scale file of write.svm",
-                             ranges[1].first_line);
-        std::int64_t line = 0;
-        const std::string error = read.scaling.read_labels(ranges[1].text, &line);
-        if (!error.empty()) throw ModelError(error, ranges[1].first_line + line - 1);
+    std::int64_t first_line = ranges[0].first_line;
+    try {
+        Scaling out = Scaling::read(ranges[0].text);
+        if (ranges.size() > 1) {
+            first_line = ranges[1].first_line;
+            if (out.kind() != Scaling::Kind::standard)
+                throw ScalingFileError("a range file of svm-scale found, expected the scale file of write.svm", 1);
+            out.read_labels(ranges[1].text);
+        }
+        return out;
+    } catch (const ScalingFileError& error) {
+        throw ModelError(error.what(), first_line + error.line - 1);
     }
-    return std::move(read.scaling);
 }
 
 }  // namespace fastsvm

@@ -147,25 +147,25 @@ void Prediction::check_files() const {
 
 void Prediction::read_scaling() {
     if (!request.scale_file) return;
-    const auto checked = [&](const std::string& path, const std::string& error, std::int64_t line) {
-        if (!error.empty()) throw LineError(LineError::data, path, line, error);
+    const auto of_file = [this](const std::string& path, const auto& read) {
+        const std::string text = read_text(path);
+        scaling_digest_ += fastsvm::fingerprint(text);
+        try {
+            read(with_line_end(text));
+        } catch (const ScalingFileError& error) {
+            throw LineError(LineError::data, path, error.line, error.what());
+        }
     };
-    const std::string& path = *request.scale_file;
-    const std::string text = read_text(path), whole = with_line_end(text);
-    const auto read = std::make_shared<Scaling::Read>(Scaling::read(whole));
-    checked(path, read->error, read->line);
-    scaling_digest_ = fastsvm::fingerprint(text);
-    if (request.y_scale_file) {
-        if (read->scaling.kind() != Scaling::Kind::standard)
-            checked(path, "a range file of svm-scale found, expected the scale file of write.svm", 1);
-        const std::string labels = read_text(*request.y_scale_file), lines = with_line_end(labels);
-        std::int64_t line = 0;
-        const std::string error = read->scaling.read_labels(lines, &line);
-        checked(*request.y_scale_file, error, line);
-        scaling_digest_ += fastsvm::fingerprint(labels);
-    }
-    scaling_ = std::shared_ptr<const Scaling>(read, &read->scaling);
-    scaling_name_ = display(path);
+    Scaling scaling;
+    of_file(*request.scale_file, [&](const std::string& text) {
+        scaling = Scaling::read(text);
+        if (request.y_scale_file && scaling.kind() != Scaling::Kind::standard)
+            throw ScalingFileError("a range file of svm-scale found, expected the scale file of write.svm", 1);
+    });
+    if (request.y_scale_file)
+        of_file(*request.y_scale_file, [&](const std::string& text) { scaling.read_labels(text); });
+    scaling_ = std::make_shared<const Scaling>(std::move(scaling));
+    scaling_name_ = display(*request.scale_file);
 }
 
 void Prediction::load() {

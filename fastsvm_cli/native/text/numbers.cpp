@@ -11,6 +11,7 @@
 #endif
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <charconv>
 #include <cmath>
@@ -54,26 +55,11 @@ long leading_exponent(const char* p, const char* end, bool hexadecimal) {
     return leading + exponent;
 }
 
-constexpr std::uint64_t whole_power_of_ten[] = {1u,
-                                                10u,
-                                                100u,
-                                                1000u,
-                                                10000u,
-                                                100000u,
-                                                1000000u,
-                                                10000000u,
-                                                100000000u,
-                                                1000000000u,
-                                                10000000000u,
-                                                100000000000u,
-                                                1000000000000u,
-                                                10000000000000u,
-                                                100000000000000u,
-                                                1000000000000000u,
-                                                10000000000000000u,
-                                                100000000000000000u,
-                                                1000000000000000000u,
-                                                10000000000000000000u};
+constexpr auto whole_power_of_ten = [] {
+    std::array<std::uint64_t, 20> out{1};
+    for (std::size_t power = 1; power < out.size(); ++power) out[power] = 10 * out[power - 1];
+    return out;
+}();
 constexpr int largest_power = 19;
 
 // Writes %.<digits>g, 1 to 17 digits; null for large, tiny and halfway numbers. The value is m / 2^shift; m 10^power /
@@ -163,6 +149,25 @@ template <class Float> char* shortest(char* p, Float value) {
 }
 
 }  // namespace
+
+std::vector<std::string_view> split_words(std::string_view text, const char* separators) {
+    std::vector<std::string_view> out;
+    for (std::size_t end = 0;;) {
+        const std::size_t begin = text.find_first_not_of(separators, end);
+        if (begin == std::string_view::npos) return out;
+        end = std::min(text.find_first_of(separators, begin), text.size());
+        out.push_back(text.substr(begin, end - begin));
+    }
+}
+
+const char* control_name(char c) {
+    switch (c) {
+        case '\r': return "a carriage return";
+        case '\v': return "a vertical tab";
+        case '\f': return "a form feed";
+        default: return nullptr;
+    }
+}
 
 const char* read_double_slow(const char* p, double* out, NumberStatus* status) {
     const char* const start = p;
@@ -281,19 +286,6 @@ bool round_to_stored(std::vector<double>& numbers, bool single) {
     }
     return finite;
 }
-
-namespace {
-
-const char* control_name(char c) {
-    switch (c) {
-        case '\r': return "a carriage return";
-        case '\v': return "a vertical tab";
-        case '\f': return "a form feed";
-        default: return nullptr;
-    }
-}
-
-}  // namespace
 
 std::string quote(const char* p, const char* end) {
     constexpr std::ptrdiff_t most = 40;

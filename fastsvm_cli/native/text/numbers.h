@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace fastsvm {
@@ -22,6 +23,14 @@ inline const char* skip_blanks(const char* p) {
     while (is_blank(*p)) ++p;
     return *p == '\r' && p[1] == '\n' ? p + 1 : p;
 }
+
+inline constexpr char blanks_and_line_ends[] = " \t\n\v\f\r";
+
+// Splits at runs of separators.
+std::vector<std::string_view> split_words(std::string_view text, const char* separators = blanks_and_line_ends);
+
+// The name of a character that is no blank but separates words elsewhere; null for others.
+const char* control_name(char c);
 
 // ---- single numbers, without allocation
 
