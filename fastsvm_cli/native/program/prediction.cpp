@@ -8,7 +8,6 @@
 
 #include "engine/checksum.h"
 #include "engine/run.h"
-#include "files/file_error.h"
 #include "files/output.h"
 #include "files/source.h"
 #include "simd/parallel.h"
@@ -109,17 +108,6 @@ Prediction::Prediction(Request request, std::shared_ptr<ModelFile> file, std::st
 
 // ---- files
 
-std::string Prediction::read_model_text(const std::string& path) const {
-    std::string out;
-    struct stat status;
-    const bool known = stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode);
-    read_model_content(open_(path), [&](const char* data, std::size_t size) {
-        if (out.empty() && known) out.reserve(static_cast<std::size_t>(status.st_size));
-        out.append(data, size);
-    });
-    return out;
-}
-
 std::string Prediction::read_text(const std::string& path) const {
     std::string out, buffer(1 << 16, 0);
     const ByteStream stream = open_(path);
@@ -169,7 +157,7 @@ void Prediction::read_scaling() {
 }
 
 void Prediction::load() {
-    std::string text = of_model(request.model_file, [&] { return read_model_text(request.model_file); });
+    const std::string text = read_model_file(request.model_file, open_);
     loaded_ = of_model(request.model_file, [&] { return load_model(text); });
     if (request.resume || request.as_json || request.dask) fingerprint_ = fastsvm::fingerprint(text);
     for (const auto& [line, why] : loaded_.notes) warn(request.model_file + ":" + std::to_string(line) + ": " + why);

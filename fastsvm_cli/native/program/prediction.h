@@ -78,7 +78,6 @@ public:
     std::optional<BadRows> bad_rows;
 
 private:
-    std::string read_model_text(const std::string& path) const;
     std::string read_text(const std::string& path) const;
     Reading reading() const;
     void check_files() const;
