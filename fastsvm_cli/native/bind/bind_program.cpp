@@ -12,10 +12,8 @@
 #include <vector>
 
 #include "bind/bind.h"
-#include "files/file_error.h"
 #include "files/output.h"
 #include "files/source.h"
-#include "files/stop.h"
 #include "program/prediction.h"
 #include "program/request.h"
 #include "system/platform.h"

@@ -11,7 +11,6 @@
 #include <iterator>
 #include <vector>
 
-#include "files/file_error.h"
 #include "system/platform.h"
 
 namespace fastsvm {

@@ -9,7 +9,7 @@
 
 #include "engine/header.h"
 #include "engine/line_blocks.h"
-#include "files/file_error.h"
+#include "files/source.h"
 
 namespace fastsvm {
 

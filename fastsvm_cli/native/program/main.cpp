@@ -9,9 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "files/file_error.h"
+#include "files/output.h"
 #include "files/source.h"
-#include "files/stop.h"
 #include "program/help.h"
 #include "program/prediction.h"
 #include "program/request.h"
