@@ -69,7 +69,7 @@ public:
 
     Header header() {
         for (const char* key : {"svm_type", "kernel_type", "nr_class", "total_sv", "rho"})
-            require(times(key), key, std::string("the header ends without '") + key + "'", end_line_);
+            require(times(key), key, std::string("the header ends without '") + key + "'");
         for (const auto& [key, all] : found_)
             for (const KeyWords& each : all) read(key, each);
         Header& out = out_;
@@ -105,10 +105,7 @@ private:
 
     void require(bool good, const std::string& key, const std::string& why) const {
         const auto* all = times(key);
-        require(good, key, why, all ? all->back().line : end_line_);
-    }
-    static void require(bool good, const std::string&, const std::string& why, std::int64_t line) {
-        if (!good) throw ModelError(why, line);
+        if (!good) throw ModelError(why, all ? all->back().line : end_line_);
     }
 
     // The last occurrence of a key counts, but all must be valid.
@@ -258,38 +255,25 @@ double real_number(const std::string& word, const std::string& key, std::int64_t
 HeaderText read_libsvm_header(std::string_view text) {
     HeaderText out;
     Occurrences found;
-    KeyWords* latest = nullptr;
-    std::string latest_key;
-    std::size_t latest_at = 0;
-    const auto values = [&]() -> KeyWords& { return occurrences_of(found, latest_key)[latest_at]; };
+    std::string latest;  // key
+    const auto values = [&]() -> std::vector<std::string>& { return occurrences_of(found, latest).back().words; };
     each_line(text, "SV", 0, 1, [&](std::vector<std::string> words, std::int64_t line, std::size_t stop) {
         for (std::size_t at = 0; at < words.size(); ++at) {
             const std::string& word = words[at];
             if (word == "SV") {
-                found.erase(std::remove_if(found.begin(), found.end(),
-                                           [](const auto& each) { return each.first == linear_weights; }),
-                            found.end());
-                for (auto& [key, all] : found)
-                    if (key == "svm_type")
-                        for (KeyWords& each : all)
-                            for (std::string& type : each.words)
-                                if (type == "c_svr") type = "epsilon_svr";  // PLSSVM's name for it
                 out.header = Assembly(found, line).header();
                 out.end = stop;
                 out.line = line;
                 return true;
             }
             if (is_header_key(word) || word == linear_weights) {
-                latest_key = word;
-                auto& all = occurrences_of(found, word);
-                latest_at = all.size();
-                all.push_back({{}, line});
-                latest = &all.back();
-            } else if (at == 0 && ((latest && !values().words.empty()) || found.empty()) &&
-                       !std::strchr("+-.0123456789", word[0])) {
+                latest = word;
+                occurrences_of(found, word).push_back({{}, line});
+            } else if (at == 0 && (latest.empty() || !values().empty()) && !std::strchr("+-.0123456789", word[0])) {
                 unknown_key(word, line);
-            } else if (latest) {
-                values().words.push_back(word);
+            } else if (!latest.empty()) {
+                const bool of_plssvm = latest == "svm_type" && word == "c_svr";  // PLSSVM's name for it
+                values().push_back(of_plssvm ? "epsilon_svr" : word);
             }
         }
         return false;
