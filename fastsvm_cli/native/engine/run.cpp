@@ -5,7 +5,7 @@
 #include <cmath>
 #include <condition_variable>
 #include <deque>
-#include <exception>
+#include <future>
 #include <mutex>
 #include <optional>
 #include <system_error>
@@ -35,8 +35,7 @@ public:
         LineBlock block;
         std::optional<Answer> answer;  // empty if its decision values are too many to keep
         double seconds = 0;
-        bool done = false;
-        std::exception_ptr failure;
+        std::future<void> ended;
 
         void parse_and_answer(const LineBlocks& blocks, const Predictor& predictor) {
             const auto start = std::chrono::steady_clock::now();
@@ -66,36 +65,34 @@ public:
     void do_here(Job& job) { job.parse_and_answer(blocks_, predictor_); }
     void hand_out(Job& job) {
         if (!started_) start();
+        std::packaged_task<void()> work([this, &job] { job.parse_and_answer(blocks_, predictor_); });
+        job.ended = work.get_future();
         {
             const std::lock_guard<std::mutex> lock(mutex_);
-            waiting_.push_back(&job);
+            waiting_.push_back(std::move(work));
         }
         changed_.notify_one();
     }
-    void finish(const Job& job) {
-        std::unique_lock<std::mutex> lock(mutex_);
-        while (!job.done) {
+    void finish(Job& job) {
+        const auto has_ended = [&](auto time) { return job.ended.wait_for(time) == std::future_status::ready; };
+        while (!has_ended(std::chrono::seconds(0))) {
+            check_now_and_then();
+            std::unique_lock<std::mutex> lock(mutex_);
             if (waiting_.empty()) {
-                changed_.wait_for(lock, between_stop_checks);
                 lock.unlock();
-                check_now_and_then();
-                lock.lock();
+                has_ended(between_stop_checks);
                 continue;
             }
-            Job& other = *waiting_.front();
-            waiting_.pop_front();
+            std::packaged_task<void()> other = next();
             lock.unlock();
-            check_now_and_then();
             const int before = set_threads_here(1);
             {
                 const NoChecks none;  // exceptions would wait for the job's turn
-                attempt(other);
+                other();
             }
             set_threads_here(before);
-            lock.lock();
-            other.done = true;
         }
-        if (job.failure) std::rethrow_exception(job.failure);
+        job.ended.get();
     }
 
 private:
@@ -110,12 +107,10 @@ private:
             }
         }
     }
-    void attempt(Job& job) const {
-        try {
-            job.parse_and_answer(blocks_, predictor_);
-        } catch (...) {
-            job.failure = std::current_exception();
-        }
+    std::packaged_task<void()> next() {
+        std::packaged_task<void()> out = std::move(waiting_.front());
+        waiting_.pop_front();
+        return out;
     }
     void help() {
         set_threads_here(1);
@@ -123,13 +118,10 @@ private:
         for (;;) {
             changed_.wait(lock, [&] { return closed_ || !waiting_.empty(); });
             if (closed_) return;
-            Job& job = *waiting_.front();
-            waiting_.pop_front();
+            std::packaged_task<void()> work = next();
             lock.unlock();
-            attempt(job);
+            work();
             lock.lock();
-            job.done = true;
-            changed_.notify_all();
         }
     }
 
@@ -139,7 +131,7 @@ private:
     bool started_ = false, closed_ = false;
     std::mutex mutex_;
     std::condition_variable changed_;
-    std::deque<Job*> waiting_;  // not started
+    std::deque<std::packaged_task<void()>> waiting_;
     std::vector<std::thread> helpers_;
 };
 
