@@ -243,9 +243,4 @@ void Archive::fail(const std::string& key, const std::string& why) const { throw
 
 void Archive::fail_header(const std::string& why) const { throw ModelError(why, header_end_); }
 
-std::string short_number(double number) {
-    char buffer[number_text_max];
-    return std::string(buffer, write_g(buffer, number, 6));
-}
-
 }  // namespace fastsvm

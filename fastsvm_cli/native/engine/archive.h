@@ -133,7 +133,4 @@ private:
     std::map<std::string, std::int64_t> counts_;
 };
 
-// A number as printf's %g prints it.
-std::string short_number(double number);
-
 }  // namespace fastsvm

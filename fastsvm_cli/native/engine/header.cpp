@@ -179,11 +179,6 @@ std::vector<std::tuple<std::int64_t, std::int64_t, std::int64_t>> class_pairs(st
     return out;
 }
 
-std::string in_header(double number) {
-    char buffer[number_text_max];
-    return std::string(buffer, write_repr(buffer, number));
-}
-
 std::string key_line(const std::string& key, const std::string& words) {
     return key + (words.empty() ? "" : " ") + words + '\n';
 }

@@ -99,7 +99,7 @@ inline constexpr std::array header_keys =
 bool is_header_key(std::string_view word);
 
 // The text of a value in a header.
-std::string in_header(double number);
+inline std::string in_header(double number) { return repr_number(number); }
 inline std::string in_header(std::int64_t number) { return std::to_string(number); }
 inline std::string in_header(int number) { return std::to_string(number); }
 inline std::string in_header(const std::string& word) { return word; }

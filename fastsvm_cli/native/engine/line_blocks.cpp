@@ -117,9 +117,8 @@ LineBlocks::LineBlocks(ByteStream stream, Reading how, Position& position, BadRo
       start_(position.offset) {}
 
 std::string LineBlocks::too_long_line() const {
-    char number[number_text_max];
-    const std::string longest(number, write_g(number, static_cast<double>(reading.longest) / 1e6, 6));
-    return "a line of more than " + longest + " MB found, expected a row (predict --max-line allows longer ones)";
+    return "a line of more than " + short_number(static_cast<double>(reading.longest) / 1e6) +
+           " MB found, expected a row (predict --max-line allows longer ones)";
 }
 
 bool LineBlocks::next(LineBlock& out) {

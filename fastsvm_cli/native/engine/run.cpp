@@ -260,9 +260,7 @@ void Run::answer(LineBlocks& blocks) {
 namespace {
 
 std::string with_digits(double value, int digits = 6) {
-    if (std::isnan(value)) return "-nan";  // x86-64 gives 0 / 0 a sign, which printf shows
-    char buffer[number_text_max];
-    return std::string(buffer, write_g(buffer, value, digits));
+    return std::isnan(value) ? "-nan" : short_number(value, digits);  // x86-64 gives 0 / 0 a sign, which printf shows
 }
 
 // "<some> of <rows> rows", with the percentage.
@@ -459,10 +457,6 @@ std::string disagreement_error(const RunCounts& run_counts, double most, double 
            "ones do; " + with_digits(100 * audit_confidence) + " % confidence), more than " + percent(limit);
 }
 
-std::string json_number(double value) {
-    if (!std::isfinite(value)) return "null";
-    char buffer[number_text_max];
-    return std::string(buffer, write_repr(buffer, value));
-}
+std::string json_number(double value) { return std::isfinite(value) ? repr_number(value) : "null"; }
 
 }  // namespace fastsvm

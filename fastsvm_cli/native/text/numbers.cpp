@@ -224,6 +224,19 @@ char* write_g(char* p, double value, int digits) {
 
 namespace {
 
+template <class Write, class... Options> std::string text_of(Write write, double value, Options... options) {
+    char buffer[number_text_max];
+    return std::string(buffer, write(buffer, value, options...));
+}
+
+}  // namespace
+
+std::string shortest_number(double value) { return text_of(shortest<double>, value); }
+std::string repr_number(double value) { return text_of(write_repr, value); }
+std::string short_number(double value, int digits) { return text_of(write_g, value, digits); }
+
+namespace {
+
 std::string found_at(const char* p, const char* end) {
     return (p >= end ? "the end of the file" : ends_word(p) ? "the end of the line" : quote_word(p, end)) + " found";
 }
@@ -317,9 +330,8 @@ std::string number_error(NumberStatus status, const char* p, const char* end, co
     }
 }
 
-std::string not_finite_error(double value) {
-    char buffer[number_text_max];
-    return "a value " + std::string(buffer, write_shortest(buffer, value)) + " found, expected a finite number";
+std::string not_finite_error(double value, const char* what) {
+    return std::string(what) + " " + shortest_number(value) + " found, expected a finite number";
 }
 
 std::string index_error(std::int32_t index, std::int64_t last) {
