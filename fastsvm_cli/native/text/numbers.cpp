@@ -26,35 +26,6 @@ bool continues_a_number(char c) {
     return is_digit(c) || c == '.' || c == '+' || c == '-' || ((c | 32) >= 'a' && (c | 32) <= 'z');
 }
 
-// Position of the first nonzero digit as an exponent of the base (2 for hexadecimal); its sign separates huge numbers
-// from tiny ones.
-long leading_exponent(const char* p, const char* end, bool hexadecimal) {
-    long position = 0, leading = 0;
-    bool fraction = false, found = false;
-    for (; p < end && (*p | 32) != (hexadecimal ? 'p' : 'e'); ++p) {
-        if (*p == '.') {
-            fraction = true;
-            continue;
-        }
-        if (!found && *p != '0') {
-            found = true;
-            leading = fraction ? -position - 1 : 0;
-        } else if (found && !fraction) {
-            ++leading;
-        }
-        position += fraction;
-    }
-    if (hexadecimal) leading *= 4;
-    long exponent = 0;
-    if (p < end) {
-        const bool negative = *++p == '-';
-        if (*p == '-' || *p == '+') ++p;
-        while (p < end && is_digit(*p) && exponent < 100000000) exponent = exponent * 10 + (*p++ - '0');
-        if (negative) exponent = -exponent;
-    }
-    return leading + exponent;
-}
-
 constexpr auto whole_power_of_ten = [] {
     std::array<std::uint64_t, 20> out{1};
     for (std::size_t power = 1; power < out.size(); ++power) out[power] = 10 * out[power - 1];
@@ -127,15 +98,20 @@ char* write_digits(char* p, double value, int digits) {
 }
 
 // std::from_chars, or strtod where the library reads only whole numbers (libc++ before 20). hexadecimal: digits follow
-// 0x.
+// 0x. A value out of range is below 1, or infinite.
 std::from_chars_result nearest_double(const char* digits, const char* end, bool hexadecimal, double& value) {
 #if defined(__cpp_lib_to_chars) && !defined(FASTSVM_PORTABLE)
-    return std::from_chars(digits, end, value, hexadecimal ? std::chars_format::hex : std::chars_format::general);
-#else
+    const auto result =
+        std::from_chars(digits, end, value, hexadecimal ? std::chars_format::hex : std::chars_format::general);
+    if (result.ec != std::errc::result_out_of_range) return result;  // from_chars does not say which
+#endif
     static const locale_t c_locale = newlocale(LC_ALL_MASK, "C", nullptr);
     char* stop = nullptr;
     errno = 0;
     value = strtod_l(hexadecimal ? digits - 2 : digits, &stop, c_locale);
+#if defined(__cpp_lib_to_chars) && !defined(FASTSVM_PORTABLE)
+    return result;
+#else
     if (stop <= digits) return {digits, std::errc::invalid_argument};
     const bool beyond = errno == ERANGE && (value == 0 || std::isinf(value));
     return {std::min<const char*>(stop, end), beyond ? std::errc::result_out_of_range : std::errc()};
@@ -189,9 +165,7 @@ const char* read_double_slow(const char* p, double* out, NumberStatus* status) {
         return start;
     }
     if (result.ec == std::errc::result_out_of_range) {
-        // from_chars does not say which.
-        const bool small = leading_exponent(digits, result.ptr, hexadecimal) < 0;
-        *status = small ? NumberStatus::underflow : NumberStatus::overflow;
+        *status = std::fabs(value) < 1 ? NumberStatus::underflow : NumberStatus::overflow;
         return start;
     }
     if (!std::isfinite(value)) {
