@@ -53,16 +53,7 @@ void BadRows::drop(const std::vector<RowProblem>& rows) {
 }
 
 std::vector<std::int64_t> BadRows::lines(const std::vector<std::int64_t>& rows) const {
-    std::vector<std::int64_t> out;
-    out.reserve(rows.size());
-    std::int64_t left_out = passed_;
-    auto gap = gaps_.begin();
-    for (std::int64_t row : rows) {
-        row += filled_;
-        for (; gap != gaps_.end() && gap->row <= row; ++gap) left_out += gap->lines;
-        out.push_back(first_line_ + row + left_out);
-    }
-    return out;
+    return lines_of(rows, first_line_ + filled_ + passed_, gaps_, filled_);
 }
 
 void BadRows::fill(const std::string& text, std::int64_t rows, const Write& write) {
