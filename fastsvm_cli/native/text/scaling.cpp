@@ -1,6 +1,5 @@
 #include "text/scaling.h"
 
-#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -250,8 +249,7 @@ std::optional<std::pair<std::int64_t, std::string>> scale_rows(const Scaling& sc
     Format format;
     format.scaling = &scaling;
     TextSlice all{};
-    EntryWriter<true> entries(
-        all, {nullptr, out.indptr.data() + 1, out.indices.data(), out.values.data(), out.squared_norms.data()}, format);
+    EntryWriter<true> entries(all, out, format);
     std::optional<std::pair<std::int64_t, std::string>> error;
     for (std::int64_t r = 0; r < rows.rows && !error; ++r) {
         entries.begin_row();
