@@ -194,15 +194,17 @@ Task task_of(const svm_model& model) {
     return out;
 }
 
-// Calls use(predictions, decisions) for one row, on this thread only. Returns false without an answer.
-template <class Use> bool answer(const svm_model* model, const svm_node* x, OutputKind output_kind, Use use) noexcept {
+// Calls use(predictions, decisions) for one row, on this thread only. Returns its label, or none without an answer.
+template <class Use>
+std::optional<double> answer(const svm_model* model, const svm_node* x, OutputKind output_kind, Use use) noexcept {
     const int threads_before = set_threads_here(1);
+    std::optional<double> label;
     const auto answer_as = [&](const Task& task, const Decisions& found) {
         Predictions predictions;
         predict(task, found, output_kind == OutputKind::probabilities, predictions);
         use(predictions, found);
+        label = predictions.label[0];
     };
-    bool good = true;
     std::optional<RowError> row_error;
     try {
         const Handle* const handle = handle_of(*model);
@@ -211,22 +213,22 @@ template <class Use> bool answer(const svm_model* model, const svm_node* x, Outp
             if (take(x, handle->loaded.serials, memory->given)) {
                 const auto worker = handle->worker(output_kind);
                 worker->predictions(memory->rows(handle->embedded(), row_error), memory->answer);
-                good = !row_error && !memory->answer.error;
-                if (good) use(memory->answer.predictions, worker->decisions());
+                if (!row_error && !memory->answer.error) {
+                    use(memory->answer.predictions, worker->decisions());
+                    label = memory->answer.predictions.label[0];
+                }
             } else {
                 const Model& mine = *handle->loaded.model;
                 answer_as(mine.task, unsound(mine, memory->given));
             }
         } else if (model->SV || !model->l) {
             answer_as(task_of(*model), of_program(*model, x));
-        } else {
-            good = false;  // its content was freed
-        }
+        }  // else its content was freed
     } catch (...) {  // LIBSVM has no error result
-        good = false;
+        label.reset();
     }
     set_threads_here(threads_before);
-    return good;
+    return label;
 }
 
 }  // namespace
@@ -263,30 +265,24 @@ double svm_get_svr_probability(const svm_model* model) {
 }
 
 double svm_predict_values(const svm_model* model, const svm_node* x, double* dec_values) {
-    double label = undefined;
-    const bool good = answer(model, x, OutputKind::values, [&](const Predictions& found, const Decisions& decisions) {
-        std::copy_n(decisions.value.begin(), decisions.pairs, dec_values);
-        label = found.label[0];
+    const auto label = answer(model, x, OutputKind::values, [&](const Predictions&, const Decisions& found) {
+        std::copy_n(found.value.begin(), found.pairs, dec_values);
     });
-    if (!good) std::fill_n(dec_values, pairs_of(*model), undefined);
-    return label;
+    if (!label) std::fill_n(dec_values, pairs_of(*model), undefined);
+    return label.value_or(undefined);
 }
 
 double svm_predict(const svm_model* model, const svm_node* x) {
-    double label = undefined;
-    answer(model, x, OutputKind::labels, [&](const Predictions& found, const Decisions&) { label = found.label[0]; });
-    return label;
+    return answer(model, x, OutputKind::labels, [](const Predictions&, const Decisions&) {}).value_or(undefined);
 }
 
 double svm_predict_probability(const svm_model* model, const svm_node* x, double* prob_estimates) {
     if (model->param.svm_type >= EPSILON_SVR || !svm_check_probability_model(model)) return svm_predict(model, x);
-    double label = undefined;
-    const bool good = answer(model, x, OutputKind::probabilities, [&](const Predictions& found, const Decisions&) {
+    const auto label = answer(model, x, OutputKind::probabilities, [&](const Predictions& found, const Decisions&) {
         std::copy(found.probability.begin(), found.probability.end(), prob_estimates);
-        label = found.label[0];
     });
-    if (!good) std::fill_n(prob_estimates, model->nr_class, undefined);
-    return label;
+    if (!label) std::fill_n(prob_estimates, model->nr_class, undefined);
+    return label.value_or(undefined);
 }
 
 void svm_free_model_content(svm_model* model_ptr) {

@@ -264,27 +264,10 @@ std::string with_digits(double value, int digits = 6) {
 }
 
 // "<some> of <rows> rows", with the percentage.
-std::string of_rows(std::int64_t some, std::int64_t rows) {
+std::string of_rows(std::int64_t some, std::int64_t rows, int digits = 4) {
     std::string out = std::to_string(some) + " of " + std::to_string(rows) + " rows";
-    if (rows) out += " (" + with_digits(100 * static_cast<double>(some) / static_cast<double>(rows), 4) + " %)";
+    if (rows) out += " (" + with_digits(100 * static_cast<double>(some) / static_cast<double>(rows), digits) + " %)";
     return out;
-}
-
-std::string evaluations_note(std::int64_t rows, std::int64_t vectors, std::int64_t evaluations) {
-    const std::int64_t whole = rows * vectors;
-    std::string saved;
-    if (whole)
-        saved = " (" + with_digits(100 * (1 - static_cast<double>(evaluations) / static_cast<double>(whole)), 4) +
-                " % saved)";
-    return "Kernel evaluations: " + std::to_string(evaluations) + " of " + std::to_string(whole) + saved + ".";
-}
-
-std::string outside_note(std::int64_t rows, std::int64_t outside, bool regression) {
-    return "Note: " + std::to_string(outside) + " of " + std::to_string(rows) + " rows (" +
-           with_digits(100 * static_cast<double>(outside) / static_cast<double>(rows), 3) +
-           " %) are outside the bound of the expansion (Claesen et al., eq. 3.11): nothing is known of how near their"
-           " values are to the exact model's. fastsvm bench tells how " +
-           (regression ? "far they are." : "many labels differ.");
 }
 
 // The binomial P(X <= k), for whole numbers k and n.
@@ -416,14 +399,20 @@ std::vector<std::string> scaling_warnings(const Scaling& scaling, const ScaledEn
 }
 
 std::vector<std::string> closing_notes(const ResolvedOptions& resolved, const RunCounts& run_counts,
-                                       std::optional<int> steps) {
+                                       std::optional<std::int64_t> steps) {
     const Header& header = resolved.model->header;
     const std::int64_t rows = run_counts.rows, evaluated = run_counts.evaluated, undecided = run_counts.undecided;
     if (resolved.exact)
         return {"Proven: " + of_rows(rows - evaluated, rows) + "; " + std::to_string(evaluated) +
                 " evaluated exactly, " + std::to_string(run_counts.reference_rows) + " of them by the reference sum."};
     if (resolved.model->ordered) {
-        std::vector<std::string> out{evaluations_note(rows, header.total_sv, run_counts.kernel_evaluations)};
+        const std::int64_t evaluations = run_counts.kernel_evaluations, whole = rows * header.total_sv;
+        std::string saved;
+        if (whole)
+            saved = " (" + with_digits(100 * (1 - static_cast<double>(evaluations) / static_cast<double>(whole)), 4) +
+                    " % saved)";
+        std::vector<std::string> out{"Kernel evaluations: " + std::to_string(evaluations) + " of " +
+                                     std::to_string(whole) + saved + "."};
         if (steps && !header.regression())
             out.push_back("Decided: " + of_rows(rows - undecided, rows) + " after " + std::to_string(*steps) +
                           " points.");
@@ -436,7 +425,10 @@ std::vector<std::string> closing_notes(const ResolvedOptions& resolved, const Ru
     if (resolved.open_rows)
         return {"Proven: " + of_rows(rows - undecided, rows) + "; " + std::to_string(undecided) + " undecided."};
     if (!run_counts.outside || !resolved.model->judged_by_bound) return {};
-    return {outside_note(rows, run_counts.outside, header.regression())};
+    return {"Note: " + of_rows(run_counts.outside, rows, 3) +
+            " are outside the bound of the expansion (Claesen et al., eq. 3.11): nothing is known of how near their"
+            " values are to the exact model's. fastsvm bench tells how " +
+            (header.regression() ? "far they are." : "many labels differ.")};
 }
 
 double upper_bound(double differing, double rows, double confidence) {

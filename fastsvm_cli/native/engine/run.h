@@ -140,7 +140,7 @@ std::vector<std::string> scaling_warnings(const Scaling& scaling, const ScaledEn
 // Notes after the last row: rows evaluated exactly; kernel evaluations of a model that stops early; open rows; rows
 // outside the bound. steps: after which every row stopped, if any.
 std::vector<std::string> closing_notes(const ResolvedOptions& resolved, const RunCounts& run_counts,
-                                       std::optional<int> steps = std::nullopt);
+                                       std::optional<std::int64_t> steps = std::nullopt);
 
 // Clopper and Pearson's upper bound (1934) of a share, if `differing` of `rows` random rows differ: statistical, not a
 // proof. To six digits or more.

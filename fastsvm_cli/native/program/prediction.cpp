@@ -531,9 +531,7 @@ int Prediction::end() {
                  std::to_string(bad_rows->count + run_counts.rows) + " lines, " +
                  (bad_rows->nan ? "each a line of nan." : "left out."));
         if (most) note(audit_note(run_counts, *most));
-        std::optional<int> steps;
-        if (request.steps) steps = static_cast<int>(*request.steps);
-        for (const std::string& line : closing_notes(predictor_->resolved, run_counts, steps)) note(line);
+        for (const std::string& line : closing_notes(predictor_->resolved, run_counts, request.steps)) note(line);
     }
     if (!request.max_disagreement || !most || *most <= *request.max_disagreement) return 0;
     say(2, "Error: " + display(request.model_file) + ": " +
