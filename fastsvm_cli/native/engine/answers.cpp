@@ -114,8 +114,7 @@ void Answer::clear() {
     lines.clear();
     open_rows.clear();
     outside_rows.clear();
-    outside = evaluated = kernel_evaluations = undecided = reference_rows = audited = audit_differing = 0;
-    level_rows = {};
+    static_cast<RowCounts&>(*this) = RowCounts();
 }
 
 void Worker::predictions(std::shared_ptr<const Rows> rows, Answer& out) {
@@ -135,10 +134,11 @@ void Worker::predictions(std::shared_ptr<const Rows> rows, Answer& out) {
     out.outside = decisions_.outside;
     count_levels(decisions_, out);
     if (resolved.stopped)
-        out.undecided = static_cast<std::int64_t>(left_undecided(decisions_, false, resolved.open_tolerance).size());
+        out.undecided = static_cast<std::int64_t>(
+            undecided_rows(resolved.task(), decisions_, false, resolved.open_tolerance).size());
     if (resolved.outside_rows && decisions_.outside) out.outside_rows = decisions_.outside_rows();
     if (resolved.exact || resolved.open_rows)
-        out.open_rows = left_undecided(decisions_, resolved.probability, resolved.decided_within);
+        out.open_rows = undecided_rows(resolved.task(), decisions_, resolved.probability, resolved.decided_within);
     if (resolved.open_rows && !resolved.stopped) out.undecided += static_cast<std::int64_t>(out.open_rows.size());
     std::optional<Predictions> elected;
     if (resolved.exact && !out.open_rows.empty()) elected = ask_exact(out);
@@ -146,11 +146,6 @@ void Worker::predictions(std::shared_ptr<const Rows> rows, Answer& out) {
     if (elected) out.predictions.put(out.open_rows, *elected);
     if (resolved.model->ordered) out.kernel_evaluations = decisions_.kernel_evaluations();
     if (resolved.audit) audit(out);
-}
-
-std::vector<std::int64_t> Worker::left_undecided(const Decisions& decisions, bool probability, double tolerance) const {
-    if (!decisions.with_radius) throw std::invalid_argument("decisions without radii decide no row");
-    return undecided_rows(resolved.task(), decisions, probability, tolerance);
 }
 
 void Worker::evaluate(const Rows& rows) {
@@ -169,7 +164,7 @@ void Worker::evaluate(const Rows& rows) {
     }
     resolved.model->answer(decisions_);
     if (!resolved.answer_within) return;
-    const std::vector<std::int64_t> far = left_undecided(decisions_, false, *resolved.answer_within);
+    const std::vector<std::int64_t> far = undecided_rows(resolved.task(), decisions_, false, *resolved.answer_within);
     if (far.empty()) return;
     Decisions again(pairs());
     resolved.model->reference_values(select_rows(rows, far), again);
@@ -243,7 +238,7 @@ std::optional<Predictions> Worker::ask_exact(Answer& answer) {
     count_levels(again_, answer);
     // Rounding leaves these rows open: use LIBSVM's order of operations.
     std::vector<std::int64_t> undecided_still, of_chunk;
-    for (std::int64_t row : left_undecided(again_, resolved.probability, resolved.exact->tolerance))
+    for (std::int64_t row : undecided_rows(resolved.task(), again_, resolved.probability, resolved.exact->tolerance))
         if (again_.radius[static_cast<std::size_t>(row * pairs())] > 0) {
             undecided_still.push_back(row);
             of_chunk.push_back(rows[static_cast<std::size_t>(row)]);

@@ -30,13 +30,11 @@ struct FeatureCounts {
     void add(const Rows& rows, std::int32_t most);
 };
 
-// The counts of a run, as in Answer; unknown_labels and score are of labelled rows.
-struct RunCounts {
+// The counts of a run; unknown_labels and score are of labelled rows.
+struct RunCounts : RowCounts {
     explicit RunCounts(bool labelled = true) : labelled(labelled) {}
     bool labelled;
-    std::int64_t rows = 0, outside = 0, evaluated = 0, reference_rows = 0, kernel_evaluations = 0, undecided = 0;
-    std::int64_t audited = 0, audit_differing = 0;
-    LevelRows level_rows{};
+    std::int64_t rows = 0;
     UnknownLabels unknown_labels;
     FeatureCounts features;
     Score score;
