@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <type_traits>
 #include <vector>
 
 #include "text/numbers.h"
@@ -126,9 +127,14 @@ const std::string& one_word(const KeyWords& found, const std::string& key,
 
 // Reads a key's words as a value of this type: one word, or one per number.
 void read_words(const std::string& key, const KeyWords& found, std::string& out);
-void read_words(const std::string& key, const KeyWords& found, double& out);
-void read_words(const std::string& key, const KeyWords& found, int& out);
-void read_words(const std::string& key, const KeyWords& found, std::int64_t& out);
+template <class Number, class = std::enable_if_t<std::is_arithmetic_v<Number>>>
+void read_words(const std::string& key, const KeyWords& found, Number& out) {
+    const std::string& word = one_word(found, key);
+    if constexpr (std::is_integral_v<Number>)
+        out = whole_number(word, key, found.line);
+    else
+        out = real_number(word, key, found.line);
+}
 template <class Number> void read_words(const std::string& key, const KeyWords& found, std::vector<Number>& out) {
     out.clear();
     out.reserve(found.words.size());
@@ -136,6 +142,10 @@ template <class Number> void read_words(const std::string& key, const KeyWords& 
 }
 template <class Value> void read_words(const std::string& key, const KeyWords& found, std::optional<Value>& out) {
     read_words(key, found, out.emplace());
+}
+
+inline bool only_digits(std::string_view word) {
+    return word.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
 // U+FFFD for each byte that is not ASCII, ? for unprintable ones.

@@ -327,6 +327,8 @@ std::int64_t count_lines(std::string_view text) {
     return loops().text->count(text.data(), static_cast<std::int64_t>(text.size()), '\n').lines;
 }
 
+std::int64_t line_at(std::string_view text, std::size_t offset) { return count_lines(text.substr(0, offset)) + 1; }
+
 ParseResult parse(std::string_view text, std::int64_t first_line, const Format& format) {
     ParseResult result;
     std::vector<TextSlice> slices = split(text.data(), text.size(), format);
