@@ -7,11 +7,9 @@
 #include <deque>
 #include <future>
 #include <mutex>
-#include <optional>
 #include <system_error>
 #include <thread>
 #include <utility>
-#include <vector>
 
 #include "simd/parallel.h"
 #include "text/numbers.h"
@@ -49,7 +47,7 @@ public:
     };
 
     WorkerThreads(const Predictor& predictor, const LineBlocks& blocks)
-        : predictor_(predictor), blocks_(blocks), threads_(get_threads()) {}
+        : threads(get_threads()), predictor_(predictor), blocks_(blocks) {}
     ~WorkerThreads() {
         {
             const std::lock_guard<std::mutex> lock(mutex_);
@@ -60,9 +58,7 @@ public:
     }
     WorkerThreads(const WorkerThreads&) = delete;
 
-    int threads() const { return threads_; }
-    // Uses all threads for this one job.
-    void do_here(Job& job) { job.parse_and_answer(blocks_, predictor_); }
+    const int threads;
     void hand_out(Job& job) {
         if (!started_) start();
         std::packaged_task<void()> work([this, &job] { job.parse_and_answer(blocks_, predictor_); });
@@ -98,8 +94,8 @@ public:
 private:
     void start() {
         started_ = true;
-        helpers_.reserve(static_cast<std::size_t>(threads_));
-        for (int i = 1; i < threads_; ++i) {
+        helpers_.reserve(static_cast<std::size_t>(threads));
+        for (int i = 1; i < threads; ++i) {
             try {
                 helpers_.emplace_back([this] { help(); });
             } catch (const std::system_error&) {  // continue with the threads that started
@@ -127,7 +123,6 @@ private:
 
     const Predictor& predictor_;
     const LineBlocks& blocks_;
-    const int threads_;
     bool started_ = false, closed_ = false;
     std::mutex mutex_;
     std::condition_variable changed_;
@@ -204,7 +199,7 @@ void Run::answer(const std::shared_ptr<const Rows>& rows) {
 
 void Run::answer(LineBlocks& blocks) {
     std::deque<std::unique_ptr<WorkerThreads::Job>> pending;
-    std::vector<TextBytes> spare;                      // of finished blocks
+    std::vector<Array<char>> spare;                    // of finished blocks
     WorkerThreads worker_threads(predictor_, blocks);  // its threads must end before the data they use
 
     const auto count_block = [&](WorkerThreads::Job& job) {
@@ -237,13 +232,13 @@ void Run::answer(LineBlocks& blocks) {
         if (!spare.empty()) {
             job->block.text = std::move(spare.back());
             spare.pop_back();
-            job->block.text.clear();
+            job->block.text.resize(0);
         }
         if (!blocks.next(job->block)) break;
         // The first job runs alone, so that lazy parts are built once.
-        if (first || (pending.empty() && (worker_threads.threads() == 1 || !blocks.ready()))) {
+        if (first || (pending.empty() && (worker_threads.threads == 1 || !blocks.ready()))) {
             first = false;
-            worker_threads.do_here(*job);
+            job->parse_and_answer(blocks, predictor_);  // on all threads
             count_block(*job);
             continue;
         }
@@ -251,7 +246,7 @@ void Run::answer(LineBlocks& blocks) {
         pending.push_back(std::move(job));
         // Enough work for all threads while this one reads or writes; no more, to save memory.
         while (!pending.empty() &&
-               (pending.size() > 2 * static_cast<std::size_t>(worker_threads.threads()) || !blocks.ready()))
+               (pending.size() > 2 * static_cast<std::size_t>(worker_threads.threads) || !blocks.ready()))
             count_first_block();
     }
     while (!pending.empty()) count_first_block();

@@ -34,14 +34,14 @@ public:
     T& operator[](std::int64_t i) { return data_[i]; }
     const T& operator[](std::int64_t i) const { return data_[i]; }
     std::int64_t size() const { return size_; }
-    // Makes it an array of n numbers, uninitialised if they are more than it had.
+    // Makes it an array of n numbers. In its own memory, keeps those that it had; the others are uninitialised.
     void resize(std::int64_t n) {
         if (n > capacity_) {
-            Array larger;
-            larger.data_ = static_cast<T*>(std::malloc(static_cast<std::size_t>(n) * sizeof(T)));
-            if (!larger.data_) throw std::bad_alloc();
-            larger.capacity_ = n;
-            swap(larger);
+            void* const larger = std::realloc(owner_ ? nullptr : data_, static_cast<std::size_t>(n) * sizeof(T));
+            if (!larger) throw std::bad_alloc();
+            data_ = static_cast<T*>(larger);
+            capacity_ = n;
+            owner_.reset();
         }
         size_ = n;
     }
