@@ -136,6 +136,8 @@ template <class Work> fastsvm_status guarded(fastsvm_error* error, const char* n
     return status;
 }
 
+fastsvm_model* new_model(std::string_view text) { return new fastsvm_model(load_model(text), fingerprint(text)); }
+
 void require(bool good, const char* why) {
     if (!good) throw ArgumentError(why);
 }
@@ -250,8 +252,7 @@ fastsvm_status fastsvm_load(const char* path, fastsvm_model** model, fastsvm_err
         require(path && model, "path or model is NULL");
         *model = nullptr;
         choose_instructions(nullptr);
-        const std::string text = read_file(path);
-        *model = new fastsvm_model(load_model(text), fingerprint(text));
+        *model = new_model(read_file(path));
     });
 }
 
@@ -261,8 +262,7 @@ fastsvm_status fastsvm_load_memory(const void* text, size_t size, const char* na
         require((text || !size) && model, "text or model is NULL");
         *model = nullptr;
         choose_instructions(nullptr);
-        const std::string_view whole(static_cast<const char*>(text), size);
-        *model = new fastsvm_model(load_model(whole), fingerprint(whole));
+        *model = new_model({static_cast<const char*>(text), size});
     });
 }
 

@@ -1,13 +1,11 @@
 // LIBSVM's functions for prediction (fastsvm_libsvm.h).
 #include <algorithm>
-#include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <limits>
 #include <memory>
 #include <new>
 #include <optional>
-#include <string>
 #include <string_view>
 #include <vector>
 
@@ -66,10 +64,15 @@ void show(const Header& header, svm_model& out) {
     out.free_sv = 1;
 }
 
-svm_model* loaded(std::string_view text) {
+// The model of the text that read() returns, or null.
+template <class Read> svm_model* loaded(Read read) {
+    try {
+        choose_instructions(nullptr);
+    } catch (...) {  // an invalid name cannot be reported
+    }
     svm_model* out = nullptr;
     try {
-        auto handle = std::make_unique<Handle>(load_model(text));
+        auto handle = std::make_unique<Handle>(load_model(read()));
         out = static_cast<svm_model*>(std::calloc(1, sizeof(svm_model)));
         if (!out) return nullptr;
         show(handle->header(), *out);
@@ -78,13 +81,6 @@ svm_model* loaded(std::string_view text) {
     } catch (...) {  // as in LIBSVM
         svm_free_and_destroy_model(&out);
         return nullptr;
-    }
-}
-
-void choose_instructions_or_not() {
-    try {
-        choose_instructions(nullptr);
-    } catch (...) {  // an invalid name cannot be reported
     }
 }
 
@@ -143,11 +139,8 @@ double beginning(bool of_distances, const svm_node* x, const svm_node* y) {
 Decisions of_program(const svm_model& model, const svm_node* x) {
     const Kernel kernel{static_cast<KernelType>(model.param.kernel_type), model.param.gamma, model.param.coef0,
                         model.param.degree};
-    SvmModel numbers{kernel, false, {}, std::vector<double>(model.rho, model.rho + pairs_of(model)), nullptr};
-    if (classifies(model))
-        numbers.nr_sv.assign(model.nSV, model.nSV + model.nr_class);
-    else
-        numbers.nr_sv = {model.l};
+    SvmModel numbers{kernel, false, {model.l}, std::vector<double>(model.rho, model.rho + pairs_of(model)), nullptr};
+    if (classifies(model)) numbers.nr_sv.assign(model.nSV, model.nSV + model.nr_class);
     const bool serials = kernel.type == KernelType::precomputed;
     const std::size_t known = serials ? length(x) : 0;
     Decisions out(numbers.pairs());
@@ -234,18 +227,12 @@ std::optional<double> answer(const svm_model* model, const svm_node* x, OutputKi
 }  // namespace
 
 svm_model* svm_load_model(const char* model_file_name) {
-    choose_instructions_or_not();
-    try {
-        return loaded(read_file(model_file_name));
-    } catch (...) {
-        return nullptr;
-    }
+    return loaded([&] { return read_file(model_file_name); });
 }
 
 svm_model* svm_parse_model_from_buffer(const char* model_buffer, unsigned int length) {
-    choose_instructions_or_not();
     const bool ended = length && !model_buffer[length - 1];  // VMAF counts the terminating 0
-    return loaded(std::string_view(model_buffer, length - ended));
+    return loaded([&] { return std::string_view(model_buffer, length - ended); });
 }
 
 int svm_get_svm_type(const svm_model* model) { return model->param.svm_type; }

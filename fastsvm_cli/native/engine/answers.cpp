@@ -1,6 +1,5 @@
 #include "engine/answers.h"
 
-#include <algorithm>
 #include <cmath>
 #include <numeric>
 
@@ -11,13 +10,11 @@ namespace {
 // Thresholds of one decision function besides 0, with margins for later rounding: even odds, marks of a density.
 std::vector<Precision::Side> thresholds(const Task& task, std::int64_t pairs) {
     std::vector<Precision::Side> out;
-    if (task.classification()) {
-        if (pairs == 1 && !task.prob_a.empty() && !task.prob_b.empty() && task.prob_a[0] != 0) {
-            // For |t| < 1e-15, 1 / (1 + e^t) and its complement round to about 1/2. t = a f + b rounds by a few ulps of
-            // b.
-            const double a = task.prob_a[0], b = task.prob_b[0];
-            out.emplace_back(-b / a, (1e-14 + 1e-15 * std::fabs(b)) / std::fabs(a));
-        }
+    const bool sigmoid = task.classification() && pairs == 1 && !task.prob_a.empty() && !task.prob_b.empty();
+    if (sigmoid && task.prob_a[0] != 0) {
+        // For |t| < 1e-15, 1 / (1 + e^t) and its complement round to about 1/2. t = a f + b rounds by a few ulps of b.
+        const double a = task.prob_a[0], b = task.prob_b[0];
+        out.emplace_back(-b / a, (1e-14 + 1e-15 * std::fabs(b)) / std::fabs(a));
     } else if (task.type == SvmType::one_class) {
         for (double mark : task.density_marks) out.emplace_back(mark, 0.0);
     }
@@ -29,6 +26,12 @@ std::uint64_t mixed(std::uint64_t bits) {
     bits = (bits ^ (bits >> 30)) * 0xbf58476d1ce4e5b9U;
     bits = (bits ^ (bits >> 27)) * 0x94d049bb133111ebU;
     return bits ^ (bits >> 31);
+}
+
+void count_levels(const Decisions& decisions, Answer& answer) {
+    for (std::size_t level : {grid_level, single_level, double_level})
+        answer.level_rows[level] += decisions.level_rows[level];
+    answer.reference_rows += decisions.reference_rows;
 }
 
 }  // namespace
@@ -79,16 +82,6 @@ std::int64_t ResolvedOptions::columns() const {
     const std::int64_t of_each_pair = 1 + model->certified * (1 + stopped);
     return 1 + of_probabilities + values * model->pairs() * of_each_pair + evaluations;
 }
-
-namespace {
-
-void count_levels(const Decisions& decisions, Answer& answer) {
-    for (std::size_t level : {grid_level, single_level, double_level})
-        answer.level_rows[level] += decisions.level_rows[level];
-    answer.reference_rows += decisions.reference_rows;
-}
-
-}  // namespace
 
 Worker::Worker(const ResolvedOptions& resolved)
     : resolved(resolved),

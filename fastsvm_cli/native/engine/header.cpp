@@ -1,13 +1,11 @@
 #include "engine/header.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 #include <functional>
 
 #include "answers/predictions.h"
 #include "exact/reference/reference.h"
-#include "text/numbers.h"
 
 namespace fastsvm {
 
@@ -158,16 +156,6 @@ void read_words(const std::string& key, const KeyWords& found, std::string& out)
     static const std::vector<std::string> any;
     out = one_word(found, key, key == "svm_type" ? svm_types : key == "kernel_type" ? kernel_types : any);
 }
-void read_words(const std::string& key, const KeyWords& found, double& out) {
-    out = real_number(one_word(found, key), key, found.line);
-}
-void read_words(const std::string& key, const KeyWords& found, int& out) {
-    out = whole_number(one_word(found, key), key, found.line);
-}
-void read_words(const std::string& key, const KeyWords& found, std::int64_t& out) {
-    out = whole_number(one_word(found, key), key, found.line);
-}
-
 bool is_header_key(std::string_view word) {
     return std::find(header_keys.begin(), header_keys.end(), word) != header_keys.end();
 }

@@ -4,9 +4,9 @@
 #include <limits.h>
 #include <poll.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -230,7 +230,12 @@ int Output::open_output() {
     }
     struct stat previous;
     const bool there = status_of(path_, previous);
-    if (there && !S_ISREG(previous.st_mode)) return open_direct();
+    while (there && !S_ISREG(previous.st_mode)) {  // a device, or a FIFO, which waits for its reader
+        const int file = open(path_.c_str(), O_WRONLY | O_CLOEXEC);
+        if (file >= 0) return file;
+        if (errno != EINTR) fail_of(path_, errno);
+        if (interrupted_) interrupted_();
+    }
     if (path_.empty()) fail_of(path_, ENOENT);
     const std::string name = path_.substr(path_.rfind('/') + 1);
     if (name.empty() || name == "." || name == "..") fail_of(path_, EISDIR);
@@ -247,21 +252,8 @@ int Output::open_output() {
         in_place_ = true;
         return previous_;
     }
-    if (liken(file, previous_, previous)) {
-        close(previous_);
-        previous_ = -1;
-    }
+    if (liken(file, previous_, previous)) close(std::exchange(previous_, -1));
     return file;
-}
-
-// Opens a device or a FIFO, which waits for its reader.
-int Output::open_direct() const {
-    for (;;) {
-        const int file = open(path_.c_str(), O_WRONLY | O_CLOEXEC);
-        if (file >= 0) return file;
-        if (errno != EINTR) fail_of(path_, errno);
-        if (interrupted_) interrupted_();
-    }
 }
 
 Output::~Output() { close_all(); }
@@ -329,9 +321,8 @@ void Output::finish() {
     const bool took_long = std::chrono::steady_clock::now() - start_ > sync_after;
     if (temporary_.empty()) {
         if (took_long && in_place_ && !sync_file(file_)) fail_of(path_, errno);
-        const int file = file_;
-        file_ = -1;
-        if (close(file) != 0) fail_of(path_, errno);  // a network file system may report a full disk here
+        // A network file system may report a full disk here.
+        if (close(std::exchange(file_, -1)) != 0) fail_of(path_, errno);
         return;
     }
     struct stat before;

@@ -1,7 +1,7 @@
 // Output files that are written whole or not at all, also if the program is stopped, and checks before any work.
 #pragma once
 #include <signal.h>
-#include <sys/stat.h>
+#include <sys/types.h>
 
 #include <chrono>
 #include <cstddef>
@@ -34,7 +34,6 @@ public:
 
 private:
     int open_output();
-    int open_direct() const;
     int create_temporary(mode_t mode);
     void empty();
     bool rename_over();

@@ -8,7 +8,6 @@
 #include <variant>
 
 #include "engine/checksum.h"
-#include "engine/run.h"
 #include "files/output.h"
 #include "files/source.h"
 #include "simd/parallel.h"
@@ -16,12 +15,6 @@
 namespace fastsvm {
 
 namespace {
-
-// The parsers need whole lines.
-std::string with_line_end(std::string text) {
-    if (!text.empty() && text.back() != '\n') text += '\n';
-    return text;
-}
 
 // Reads a file of `contents`, or on the disk. It must not refer to the prediction, which the thread of --exact may
 // outlive.
@@ -109,9 +102,7 @@ void refuse_model_output(const std::string& path) {
 Prediction::Prediction(Request request, Decompress decompress, Contents contents)
     : request(std::move(request)),
       run_counts(!this->request.unlabelled),
-      open_(opener(std::move(decompress), std::move(contents))),
-      with_models_(false),
-      start_(std::chrono::steady_clock::now()) {}
+      open_(opener(std::move(decompress), std::move(contents))) {}
 
 Prediction::Prediction(Request request, std::shared_ptr<ModelFile> file, std::string fingerprint,
                        std::int32_t first_index, std::shared_ptr<Fallback> exact, Say warn)
@@ -119,7 +110,6 @@ Prediction::Prediction(Request request, std::shared_ptr<ModelFile> file, std::st
       run_counts(!this->request.unlabelled),
       warn_(std::move(warn)),
       with_models_(true),
-      start_(std::chrono::steady_clock::now()),
       loaded_(loaded_model(std::move(file))),
       exact_(std::move(exact)),
       fingerprint_(std::move(fingerprint)),
@@ -155,10 +145,11 @@ void Prediction::check_files() const {
 void Prediction::read_scaling() {
     if (!request.scale_file) return;
     const auto of_file = [this](const std::string& path, const auto& read) {
-        const std::string text = read_text(path);
+        std::string text = read_text(path);
         scaling_digest_ += fastsvm::fingerprint(text);
+        if (!text.empty() && text.back() != '\n') text += '\n';  // the parsers need whole lines
         try {
-            read(with_line_end(text));
+            read(text);
         } catch (const ScalingFileError& error) {
             throw LineError(LineError::data, path, error.line, error.what());
         }
@@ -193,6 +184,8 @@ Reading Prediction::reading() const {
 
 // ---- options and models
 
+LineError Prediction::unfit(const std::string& why) const { return {LineError::model, request.model_file, 0, why}; }
+
 bool Prediction::stops_within() const {
     return request.tolerance && model_->ordered && model_->header.regression() && !request.falls_back() &&
            !request.open_file;
@@ -212,8 +205,7 @@ void Prediction::check_options() {
     if (r.dense && serials)
         throw UsageError("--dense does not go with a precomputed kernel, whose rows hold serial numbers.");
     if (r.probability && !header.has_probability())
-        throw LineError(LineError::model, r.model_file, 0,
-                        "the model has no probability estimates; train it with svm-train -b 1");
+        throw unfit("the model has no probability estimates; train it with svm-train -b 1");
     model_ = r.steps ? file.stopped_after(*r.steps) : loaded_.model;
     if (!model_)
         throw UsageError("--steps goes with a model of fastsvm order --method geometry, which " + r.model_file +
@@ -227,8 +219,7 @@ void Prediction::check_options() {
     if (r.open_file && r.probability && model_->proves && model_->certified && !r.falls_back())
         throw UsageError("--open-rows with -b 1 needs --exact: a reduced set has probability parameters of its own.");
     if (r.outside_file && !file.bounded())
-        throw LineError(LineError::model, r.model_file, 0,
-                        "the model has no bound (eq. 3.11): only RBF expansions, from fastsvm approx, have one");
+        throw unfit("the model has no bound (eq. 3.11): only RBF expansions, from fastsvm approx, have one");
 }
 
 Fallback::Load Prediction::exact_loader() {
@@ -246,7 +237,6 @@ Fallback::Load Prediction::exact_loader() {
 
 std::shared_ptr<Audit> Prediction::audit() {
     if (!request.audit) return nullptr;
-    const auto unfit = [&](const std::string& why) { return LineError(LineError::model, request.model_file, 0, why); };
     const auto exact = loaded_.file->exact_model_file();
     if (model_->header.regression())
         throw unfit("a regression model found; --audit counts labels that differ, and a value is no label");
@@ -280,7 +270,7 @@ std::shared_ptr<Fallback> Prediction::fallback() {
         throw UsageError("--tolerance is for regression models; a label is proven or it is not.");
     const std::string why =
         no_certificates(model.certified, loaded_.folds, model.proves, !loaded_.model->fingerprint.empty());
-    if (!why.empty()) throw LineError(LineError::model, request.model_file, 0, why);
+    if (!why.empty()) throw unfit(why);
     if (!request.falls_back()) return nullptr;
     return std::make_shared<Fallback>(exact_loader(), tolerance.value_or(0));
 }
@@ -504,8 +494,6 @@ std::vector<std::pair<std::string, std::string>> Prediction::made_with() const {
     out.emplace_back("--scale", scaling_digest_.empty() ? "unset" : quoted("a file of SHA-256 " + scaling_digest_));
     return out;
 }
-
-// ---- the end
 
 int Prediction::end() {
     if (scaling_)

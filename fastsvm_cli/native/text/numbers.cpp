@@ -124,6 +124,28 @@ template <class Float> char* shortest(char* p, Float value) {
     return std::to_chars(p, p + number_text_max, value).ptr;
 }
 
+template <class Write, class... Options> std::string text_of(Write write, double value, Options... options) {
+    char buffer[number_text_max];
+    return std::string(buffer, write(buffer, value, options...));
+}
+
+std::string found_at(const char* p, const char* end) {
+    return (p >= end ? "the end of the file" : ends_word(p) ? "the end of the line" : quote_word(p, end)) + " found";
+}
+
+template <class Number> std::string formatted(const Number* numbers, std::size_t count) {
+    std::string text;
+    text.reserve(count * 14);
+    char buffer[number_text_max];
+    for (std::size_t i = 0; i < count; ++i) {
+        const char* const end = write_shortest(buffer, numbers[i]);
+        if (i) text += ' ';
+        text.append(buffer, static_cast<std::size_t>(end - buffer));
+    }
+    text += '\n';
+    return text;
+}
+
 }  // namespace
 
 std::vector<std::string_view> split_words(std::string_view text, const char* separators) {
@@ -153,25 +175,18 @@ const char* read_double_slow(const char* p, double* out, NumberStatus* status) {
     while (continues_a_number(*end)) ++end;
     const bool hexadecimal = p[0] == '0' && (p[1] | 32) == 'x';
     const char* const digits = hexadecimal ? p + 2 : p;
-    // from_chars would accept a second sign.
-    if (*digits == '-' || *digits == '+') {
-        *status = NumberStatus::not_a_number;
+    const auto fail = [&](NumberStatus why) {
+        *status = why;
         return start;
-    }
+    };
+    // from_chars would accept a second sign.
+    if (*digits == '-' || *digits == '+') return fail(NumberStatus::not_a_number);
     double value = 0;
     const std::from_chars_result result = nearest_double(digits, end, hexadecimal, value);
-    if (result.ec == std::errc::invalid_argument) {
-        *status = NumberStatus::not_a_number;
-        return start;
-    }
-    if (result.ec == std::errc::result_out_of_range) {
-        *status = std::fabs(value) < 1 ? NumberStatus::underflow : NumberStatus::overflow;
-        return start;
-    }
-    if (!std::isfinite(value)) {
-        *status = NumberStatus::not_finite;
-        return start;
-    }
+    if (result.ec == std::errc::invalid_argument) return fail(NumberStatus::not_a_number);
+    if (result.ec == std::errc::result_out_of_range)
+        return fail(std::fabs(value) < 1 ? NumberStatus::underflow : NumberStatus::overflow);
+    if (!std::isfinite(value)) return fail(NumberStatus::not_finite);
     *out = negative ? -value : value;
     *status = NumberStatus::ok;
     return result.ptr;
@@ -196,39 +211,9 @@ char* write_g(char* p, double value, int digits) {
     return std::to_chars(p, p + number_text_max, value, std::chars_format::general, digits).ptr;
 }
 
-namespace {
-
-template <class Write, class... Options> std::string text_of(Write write, double value, Options... options) {
-    char buffer[number_text_max];
-    return std::string(buffer, write(buffer, value, options...));
-}
-
-}  // namespace
-
 std::string shortest_number(double value) { return text_of(shortest<double>, value); }
 std::string repr_number(double value) { return text_of(write_repr, value); }
 std::string short_number(double value, int digits) { return text_of(write_g, value, digits); }
-
-namespace {
-
-std::string found_at(const char* p, const char* end) {
-    return (p >= end ? "the end of the file" : ends_word(p) ? "the end of the line" : quote_word(p, end)) + " found";
-}
-
-template <class Number> std::string formatted(const Number* numbers, std::size_t count) {
-    std::string text;
-    text.reserve(count * 14);
-    char buffer[number_text_max];
-    for (std::size_t i = 0; i < count; ++i) {
-        const char* const end = write_shortest(buffer, numbers[i]);
-        if (i) text += ' ';
-        text.append(buffer, static_cast<std::size_t>(end - buffer));
-    }
-    text += '\n';
-    return text;
-}
-
-}  // namespace
 
 NumberLines read_numbers(std::string_view text, std::int64_t offset, std::int64_t count, bool single) {
     const std::int64_t length = static_cast<std::int64_t>(text.size());

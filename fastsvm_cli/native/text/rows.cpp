@@ -1,6 +1,5 @@
 #include "text/rows.h"
 
-#include <algorithm>
 #include <cmath>
 #include <stdexcept>
 
