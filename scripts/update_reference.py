@@ -23,7 +23,7 @@ from fastsvm_cli.console.help_page import HARD_BLANK, grouped, help_page
 
 PACKAGE = Path(__file__).resolve().parent.parent / "fastsvm_cli"
 PAGE = PACKAGE / "commands" / "README.md"
-PROGRAM = PACKAGE / "native" / "program" / "help.h"
+PROGRAM = PACKAGE / "native" / "program" / "main.cpp"
 _LIST = re.compile(r"(<!-- options of (\w+), [^>]*-->\n).*?(<!-- end of options -->)", re.S)
 #: Name of the list of shared options.
 _SEVERAL = "several"
@@ -73,8 +73,8 @@ def _wrapped(item: str) -> "list[str]":
     return [line.replace(HARD_BLANK, " ") for line in lines]
 
 
-def program_help(header: str) -> str:
-    """Return the header with the current help of fastsvm-predict: that of predict without what needs Python."""
+def program_help(source: str) -> str:
+    """Return the source with the current help of fastsvm-predict: that of predict without what needs Python."""
     command = fastsvm.get_command(click.Context(fastsvm), "predict")
     assert command is not None
     context = click.Context(command, info_name="predict", terminal_width=80)
@@ -89,7 +89,7 @@ Options:
 {options}
 Long jobs and clusters are fastsvm predict's, of the Python package.
 """
-    return re.sub(r'R"\(.*?\)"', lambda _: f'R"({text})"', header, flags=re.S)
+    return re.sub(r'R"\(.*?\)"', lambda _: f'R"({text})"', source, flags=re.S)
 
 
 def _with_version(shown: "re.Match[str]") -> str:

@@ -1,8 +1,8 @@
 // Writes standard input to the named file, whole or not at all.
 #include <cstdio>
 
-#include "files/file_error.h"
 #include "files/output.h"
+#include "files/source.h"
 
 int main(int, char** arguments) {
     try {

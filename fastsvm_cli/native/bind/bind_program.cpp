@@ -12,13 +12,12 @@
 #include <vector>
 
 #include "bind/bind.h"
-#include "files/file_error.h"
 #include "files/output.h"
 #include "files/source.h"
-#include "files/stop.h"
 #include "program/prediction.h"
 #include "program/request.h"
 #include "system/platform.h"
+#include "text/scaling.h"
 
 using namespace nb::literals;
 using namespace fastsvm;
@@ -173,6 +172,8 @@ void translate(const std::exception_ptr& thrown, void*) {
             raise(errors, "DataFormatError", error.path, line, error.why);
         else
             raise(errors, "ModelFormatError", error.path, error.why, line);
+    } catch (const ScalingFileError& error) {
+        PyErr_SetObject(PyExc_ValueError, nb::make_tuple(error.what(), error.line).ptr());
     } catch (const UsageError& error) {
         raise("click", "UsageError", std::string(error.what()));
     } catch (const FileError& error) {

@@ -234,16 +234,10 @@ void bind_rows(nb::module_& m) {
         .def("__len__", [](const Rows& self) { return self.rows; });
 }
 
-Scaling read_scaling(std::string_view text) {
-    Scaling::Read read = Scaling::read(whole_lines(text));
-    if (!read.error.empty()) raise_value_error(read.error, read.line);
-    return std::move(read.scaling);
-}
+Scaling read_scaling(std::string_view text) { return Scaling::read(whole_lines(text)); }
 
 Scaling with_labels(Scaling scaling, std::string_view text) {
-    std::int64_t line = 0;
-    const std::string error = scaling.read_labels(whole_lines(text), &line);
-    if (!error.empty()) raise_value_error(error, line);
+    scaling.read_labels(whole_lines(text));
     return scaling;
 }
 

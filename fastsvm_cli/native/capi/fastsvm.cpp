@@ -1,7 +1,9 @@
-// The functions of fastsvm.h.
+// The functions of fastsvm.h, and the handles.
 #include "capi/fastsvm.h"
 
 #include <algorithm>
+#include <atomic>
+#include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <limits>
@@ -11,6 +13,7 @@
 #include <stdexcept>
 #include <string>
 #include <system_error>
+#include <utility>
 
 #include "capi/handle.h"
 #include "engine/checksum.h"
@@ -19,6 +22,62 @@
 #include "simd/loops.h"
 #include "simd/parallel.h"
 #include "text/from_arrays.h"
+
+namespace fastsvm {
+
+namespace {
+
+AnswerOptions answer_options_of(const LoadedModel& loaded, const std::shared_ptr<Fallback>& exact,
+                                OutputKind output_kind) {
+    AnswerOptions out;
+    out.model = loaded.model;
+    out.probability = output_kind == OutputKind::probabilities;
+    out.values = output_kind == OutputKind::values;  // with radii if certified
+    out.exact = exact;
+    out.may_be_few = true;
+    return out;
+}
+
+std::atomic<bool> instructions_chosen{false};
+
+}  // namespace
+
+std::shared_ptr<const Rows> CallMemory::rows(const Scaling* scaling, std::optional<RowError>& error) {
+    const auto refused = scaling ? scale_rows(*scaling, given, scaled) : std::nullopt;
+    if (refused) error = RowError(given.first_line + refused->first, refused->second);
+    return std::shared_ptr<const Rows>(std::shared_ptr<const Rows>(), scaling ? &scaled : &given);
+}
+
+Handle::Handle(LoadedModel found, const std::shared_ptr<Fallback>& exact)
+    : loaded(std::move(found)),
+      predictors{Predictor(answer_options_of(loaded, exact, OutputKind::labels)),
+                 Predictor(answer_options_of(loaded, exact, OutputKind::values)),
+                 Predictor(answer_options_of(loaded, exact, OutputKind::probabilities))} {}
+
+std::string read_file(const char* path) {
+    const auto fail = [] { throw std::system_error(errno, std::generic_category()); };
+    const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path, "rb"), std::fclose);
+    if (!file) fail();
+    std::string out;
+    for (std::size_t got = 0, size = std::size_t{1} << 16;; size = out.size()) {
+        out.resize(out.size() + size);
+        errno = 0;
+        got = std::fread(&out[out.size() - size], 1, size, file.get());
+        out.resize(out.size() - size + got);
+        if (got < size && std::ferror(file.get())) fail();
+        if (got < size) return out;
+    }
+}
+
+void choose_instructions(const char* name) {
+    if (name)
+        require_instruction_set(name, "name");
+    else if (!instructions_chosen)
+        select_instruction_set_of_environment();
+    instructions_chosen = true;
+}
+
+}  // namespace fastsvm
 
 using namespace fastsvm;
 
@@ -76,6 +135,8 @@ template <class Work> fastsvm_status guarded(fastsvm_error* error, const char* n
     set_threads_here(threads_before);
     return status;
 }
+
+fastsvm_model* new_model(std::string_view text) { return new fastsvm_model(load_model(text), fingerprint(text)); }
 
 void require(bool good, const char* why) {
     if (!good) throw ArgumentError(why);
@@ -191,8 +252,7 @@ fastsvm_status fastsvm_load(const char* path, fastsvm_model** model, fastsvm_err
         require(path && model, "path or model is NULL");
         *model = nullptr;
         choose_instructions(nullptr);
-        const std::string text = read_file(path);
-        *model = new fastsvm_model(load_model(text), fingerprint(text));
+        *model = new_model(read_file(path));
     });
 }
 
@@ -202,8 +262,7 @@ fastsvm_status fastsvm_load_memory(const void* text, size_t size, const char* na
         require((text || !size) && model, "text or model is NULL");
         *model = nullptr;
         choose_instructions(nullptr);
-        const std::string_view whole(static_cast<const char*>(text), size);
-        *model = new fastsvm_model(load_model(whole), fingerprint(whole));
+        *model = new_model({static_cast<const char*>(text), size});
     });
 }
 

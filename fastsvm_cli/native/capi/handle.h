@@ -1,7 +1,6 @@
 // Handles of the C interface: a model, its predictors, and reused memory.
 #pragma once
 #include <array>
-#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>

@@ -1,13 +1,11 @@
 // LIBSVM's functions for prediction (fastsvm_libsvm.h).
 #include <algorithm>
-#include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <limits>
 #include <memory>
 #include <new>
 #include <optional>
-#include <string>
 #include <string_view>
 #include <vector>
 
@@ -66,10 +64,15 @@ void show(const Header& header, svm_model& out) {
     out.free_sv = 1;
 }
 
-svm_model* loaded(std::string_view text) {
+// The model of the text that read() returns, or null.
+template <class Read> svm_model* loaded(Read read) {
+    try {
+        choose_instructions(nullptr);
+    } catch (...) {  // an invalid name cannot be reported
+    }
     svm_model* out = nullptr;
     try {
-        auto handle = std::make_unique<Handle>(load_model(text));
+        auto handle = std::make_unique<Handle>(load_model(read()));
         out = static_cast<svm_model*>(std::calloc(1, sizeof(svm_model)));
         if (!out) return nullptr;
         show(handle->header(), *out);
@@ -78,13 +81,6 @@ svm_model* loaded(std::string_view text) {
     } catch (...) {  // as in LIBSVM
         svm_free_and_destroy_model(&out);
         return nullptr;
-    }
-}
-
-void choose_instructions_or_not() {
-    try {
-        choose_instructions(nullptr);
-    } catch (...) {  // an invalid name cannot be reported
     }
 }
 
@@ -143,11 +139,8 @@ double beginning(bool of_distances, const svm_node* x, const svm_node* y) {
 Decisions of_program(const svm_model& model, const svm_node* x) {
     const Kernel kernel{static_cast<KernelType>(model.param.kernel_type), model.param.gamma, model.param.coef0,
                         model.param.degree};
-    SvmModel numbers{kernel, false, {}, std::vector<double>(model.rho, model.rho + pairs_of(model)), nullptr};
-    if (classifies(model))
-        numbers.nr_sv.assign(model.nSV, model.nSV + model.nr_class);
-    else
-        numbers.nr_sv = {model.l};
+    SvmModel numbers{kernel, false, {model.l}, std::vector<double>(model.rho, model.rho + pairs_of(model)), nullptr};
+    if (classifies(model)) numbers.nr_sv.assign(model.nSV, model.nSV + model.nr_class);
     const bool serials = kernel.type == KernelType::precomputed;
     const std::size_t known = serials ? length(x) : 0;
     Decisions out(numbers.pairs());
@@ -194,15 +187,17 @@ Task task_of(const svm_model& model) {
     return out;
 }
 
-// Calls use(predictions, decisions) for one row, on this thread only. Returns false without an answer.
-template <class Use> bool answer(const svm_model* model, const svm_node* x, OutputKind output_kind, Use use) noexcept {
+// Calls use(predictions, decisions) for one row, on this thread only. Returns its label, or none without an answer.
+template <class Use>
+std::optional<double> answer(const svm_model* model, const svm_node* x, OutputKind output_kind, Use use) noexcept {
     const int threads_before = set_threads_here(1);
+    std::optional<double> label;
     const auto answer_as = [&](const Task& task, const Decisions& found) {
         Predictions predictions;
         predict(task, found, output_kind == OutputKind::probabilities, predictions);
         use(predictions, found);
+        label = predictions.label[0];
     };
-    bool good = true;
     std::optional<RowError> row_error;
     try {
         const Handle* const handle = handle_of(*model);
@@ -211,39 +206,33 @@ template <class Use> bool answer(const svm_model* model, const svm_node* x, Outp
             if (take(x, handle->loaded.serials, memory->given)) {
                 const auto worker = handle->worker(output_kind);
                 worker->predictions(memory->rows(handle->embedded(), row_error), memory->answer);
-                good = !row_error && !memory->answer.error;
-                if (good) use(memory->answer.predictions, worker->decisions());
+                if (!row_error && !memory->answer.error) {
+                    use(memory->answer.predictions, worker->decisions());
+                    label = memory->answer.predictions.label[0];
+                }
             } else {
                 const Model& mine = *handle->loaded.model;
                 answer_as(mine.task, unsound(mine, memory->given));
             }
         } else if (model->SV || !model->l) {
             answer_as(task_of(*model), of_program(*model, x));
-        } else {
-            good = false;  // its content was freed
-        }
+        }  // else its content was freed
     } catch (...) {  // LIBSVM has no error result
-        good = false;
+        label.reset();
     }
     set_threads_here(threads_before);
-    return good;
+    return label;
 }
 
 }  // namespace
 
 svm_model* svm_load_model(const char* model_file_name) {
-    choose_instructions_or_not();
-    try {
-        return loaded(read_file(model_file_name));
-    } catch (...) {
-        return nullptr;
-    }
+    return loaded([&] { return read_file(model_file_name); });
 }
 
 svm_model* svm_parse_model_from_buffer(const char* model_buffer, unsigned int length) {
-    choose_instructions_or_not();
     const bool ended = length && !model_buffer[length - 1];  // VMAF counts the terminating 0
-    return loaded(std::string_view(model_buffer, length - ended));
+    return loaded([&] { return std::string_view(model_buffer, length - ended); });
 }
 
 int svm_get_svm_type(const svm_model* model) { return model->param.svm_type; }
@@ -263,30 +252,24 @@ double svm_get_svr_probability(const svm_model* model) {
 }
 
 double svm_predict_values(const svm_model* model, const svm_node* x, double* dec_values) {
-    double label = undefined;
-    const bool good = answer(model, x, OutputKind::values, [&](const Predictions& found, const Decisions& decisions) {
-        std::copy_n(decisions.value.begin(), decisions.pairs, dec_values);
-        label = found.label[0];
+    const auto label = answer(model, x, OutputKind::values, [&](const Predictions&, const Decisions& found) {
+        std::copy_n(found.value.begin(), found.pairs, dec_values);
     });
-    if (!good) std::fill_n(dec_values, pairs_of(*model), undefined);
-    return label;
+    if (!label) std::fill_n(dec_values, pairs_of(*model), undefined);
+    return label.value_or(undefined);
 }
 
 double svm_predict(const svm_model* model, const svm_node* x) {
-    double label = undefined;
-    answer(model, x, OutputKind::labels, [&](const Predictions& found, const Decisions&) { label = found.label[0]; });
-    return label;
+    return answer(model, x, OutputKind::labels, [](const Predictions&, const Decisions&) {}).value_or(undefined);
 }
 
 double svm_predict_probability(const svm_model* model, const svm_node* x, double* prob_estimates) {
     if (model->param.svm_type >= EPSILON_SVR || !svm_check_probability_model(model)) return svm_predict(model, x);
-    double label = undefined;
-    const bool good = answer(model, x, OutputKind::probabilities, [&](const Predictions& found, const Decisions&) {
+    const auto label = answer(model, x, OutputKind::probabilities, [&](const Predictions& found, const Decisions&) {
         std::copy(found.probability.begin(), found.probability.end(), prob_estimates);
-        label = found.label[0];
     });
-    if (!good) std::fill_n(prob_estimates, model->nr_class, undefined);
-    return label;
+    if (!label) std::fill_n(prob_estimates, model->nr_class, undefined);
+    return label.value_or(undefined);
 }
 
 void svm_free_model_content(svm_model* model_ptr) {

@@ -1,6 +1,5 @@
 #include "engine/answers.h"
 
-#include <algorithm>
 #include <cmath>
 #include <numeric>
 
@@ -11,13 +10,11 @@ namespace {
 // Thresholds of one decision function besides 0, with margins for later rounding: even odds, marks of a density.
 std::vector<Precision::Side> thresholds(const Task& task, std::int64_t pairs) {
     std::vector<Precision::Side> out;
-    if (task.classification()) {
-        if (pairs == 1 && !task.prob_a.empty() && !task.prob_b.empty() && task.prob_a[0] != 0) {
-            // For |t| < 1e-15, 1 / (1 + e^t) and its complement round to about 1/2. t = a f + b rounds by a few ulps of
-            // b.
-            const double a = task.prob_a[0], b = task.prob_b[0];
-            out.emplace_back(-b / a, (1e-14 + 1e-15 * std::fabs(b)) / std::fabs(a));
-        }
+    const bool sigmoid = task.classification() && pairs == 1 && !task.prob_a.empty() && !task.prob_b.empty();
+    if (sigmoid && task.prob_a[0] != 0) {
+        // For |t| < 1e-15, 1 / (1 + e^t) and its complement round to about 1/2. t = a f + b rounds by a few ulps of b.
+        const double a = task.prob_a[0], b = task.prob_b[0];
+        out.emplace_back(-b / a, (1e-14 + 1e-15 * std::fabs(b)) / std::fabs(a));
     } else if (task.type == SvmType::one_class) {
         for (double mark : task.density_marks) out.emplace_back(mark, 0.0);
     }
@@ -29,6 +26,12 @@ std::uint64_t mixed(std::uint64_t bits) {
     bits = (bits ^ (bits >> 30)) * 0xbf58476d1ce4e5b9U;
     bits = (bits ^ (bits >> 27)) * 0x94d049bb133111ebU;
     return bits ^ (bits >> 31);
+}
+
+void count_levels(const Decisions& decisions, Answer& answer) {
+    for (std::size_t level : {grid_level, single_level, double_level})
+        answer.level_rows[level] += decisions.level_rows[level];
+    answer.reference_rows += decisions.reference_rows;
 }
 
 }  // namespace
@@ -80,16 +83,6 @@ std::int64_t ResolvedOptions::columns() const {
     return 1 + of_probabilities + values * model->pairs() * of_each_pair + evaluations;
 }
 
-namespace {
-
-void count_levels(const Decisions& decisions, Answer& answer) {
-    for (std::size_t level : {grid_level, single_level, double_level})
-        answer.level_rows[level] += decisions.level_rows[level];
-    answer.reference_rows += decisions.reference_rows;
-}
-
-}  // namespace
-
 Worker::Worker(const ResolvedOptions& resolved)
     : resolved(resolved),
       decisions_(resolved.model->decisions(resolved.precision, resolved.with_radius)),
@@ -114,8 +107,7 @@ void Answer::clear() {
     lines.clear();
     open_rows.clear();
     outside_rows.clear();
-    outside = evaluated = kernel_evaluations = undecided = reference_rows = audited = audit_differing = 0;
-    level_rows = {};
+    static_cast<RowCounts&>(*this) = RowCounts();
 }
 
 void Worker::predictions(std::shared_ptr<const Rows> rows, Answer& out) {
@@ -135,10 +127,11 @@ void Worker::predictions(std::shared_ptr<const Rows> rows, Answer& out) {
     out.outside = decisions_.outside;
     count_levels(decisions_, out);
     if (resolved.stopped)
-        out.undecided = static_cast<std::int64_t>(left_undecided(decisions_, false, resolved.open_tolerance).size());
+        out.undecided = static_cast<std::int64_t>(
+            undecided_rows(resolved.task(), decisions_, false, resolved.open_tolerance).size());
     if (resolved.outside_rows && decisions_.outside) out.outside_rows = decisions_.outside_rows();
     if (resolved.exact || resolved.open_rows)
-        out.open_rows = left_undecided(decisions_, resolved.probability, resolved.decided_within);
+        out.open_rows = undecided_rows(resolved.task(), decisions_, resolved.probability, resolved.decided_within);
     if (resolved.open_rows && !resolved.stopped) out.undecided += static_cast<std::int64_t>(out.open_rows.size());
     std::optional<Predictions> elected;
     if (resolved.exact && !out.open_rows.empty()) elected = ask_exact(out);
@@ -146,11 +139,6 @@ void Worker::predictions(std::shared_ptr<const Rows> rows, Answer& out) {
     if (elected) out.predictions.put(out.open_rows, *elected);
     if (resolved.model->ordered) out.kernel_evaluations = decisions_.kernel_evaluations();
     if (resolved.audit) audit(out);
-}
-
-std::vector<std::int64_t> Worker::left_undecided(const Decisions& decisions, bool probability, double tolerance) const {
-    if (!decisions.with_radius) throw std::invalid_argument("decisions without radii decide no row");
-    return undecided_rows(resolved.task(), decisions, probability, tolerance);
 }
 
 void Worker::evaluate(const Rows& rows) {
@@ -169,7 +157,7 @@ void Worker::evaluate(const Rows& rows) {
     }
     resolved.model->answer(decisions_);
     if (!resolved.answer_within) return;
-    const std::vector<std::int64_t> far = left_undecided(decisions_, false, *resolved.answer_within);
+    const std::vector<std::int64_t> far = undecided_rows(resolved.task(), decisions_, false, *resolved.answer_within);
     if (far.empty()) return;
     Decisions again(pairs());
     resolved.model->reference_values(select_rows(rows, far), again);
@@ -243,7 +231,7 @@ std::optional<Predictions> Worker::ask_exact(Answer& answer) {
     count_levels(again_, answer);
     // Rounding leaves these rows open: use LIBSVM's order of operations.
     std::vector<std::int64_t> undecided_still, of_chunk;
-    for (std::int64_t row : left_undecided(again_, resolved.probability, resolved.exact->tolerance))
+    for (std::int64_t row : undecided_rows(resolved.task(), again_, resolved.probability, resolved.exact->tolerance))
         if (again_.radius[static_cast<std::size_t>(row * pairs())] > 0) {
             undecided_still.push_back(row);
             of_chunk.push_back(rows[static_cast<std::size_t>(row)]);

@@ -96,8 +96,17 @@ struct ResolvedOptions : AnswerOptions {
 // Maximum number of decision values in memory at once: a megabyte of short rows with 300 classes would need 20 GB.
 constexpr std::int64_t most_values = std::int64_t{1} << 19;
 
+// Counts over the rows of a chunk or of a run.
+struct RowCounts {
+    // outside: rows outside the bound; evaluated: by the exact model; undecided: left undecided by the radii, if
+    // counted.
+    std::int64_t outside = 0, evaluated = 0, reference_rows = 0, kernel_evaluations = 0, undecided = 0;
+    std::int64_t audited = 0, audit_differing = 0;  // sampled rows; of these, with another label than the exact model's
+    LevelRows level_rows{};                         // rows decided per level; the reference sum's are in reference_rows
+};
+
 // A worker's results for a chunk: lines, predictions, open and bad rows, and counts.
-struct Answer {
+struct Answer : RowCounts {
     // Empties it for the next chunk, without freeing the memory.
     void clear();
 
@@ -107,11 +116,6 @@ struct Answer {
     std::string lines;
     Predictions predictions;
     std::vector<std::int64_t> open_rows, outside_rows;  // indices in `rows`, if requested
-    // outside: rows outside the bound; evaluated: by the exact model; undecided: left undecided by the radii, if
-    // counted.
-    std::int64_t outside = 0, evaluated = 0, kernel_evaluations = 0, undecided = 0, reference_rows = 0;
-    std::int64_t audited = 0, audit_differing = 0;  // sampled rows; of these, with another label than the exact model's
-    LevelRows level_rows{};                         // rows decided per level; the reference sum's are in reference_rows
 };
 
 class Predictor;
@@ -142,7 +146,6 @@ public:
 private:
     std::int64_t pairs() const { return resolved.model->pairs(); }
     void evaluate(const Rows& rows);
-    std::vector<std::int64_t> left_undecided(const Decisions& decisions, bool probability, double tolerance) const;
     std::shared_ptr<const Rows> evaluable(const std::shared_ptr<const Rows>& rows, std::vector<RowProblem>& bad);
     std::optional<Predictions> ask_exact(Answer& answer);
     void audit(Answer& answer);

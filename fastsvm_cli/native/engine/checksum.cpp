@@ -1,8 +1,6 @@
 #include "engine/checksum.h"
 
 #include <algorithm>
-#include <array>
-#include <cctype>
 #include <cstring>
 
 #include "engine/header.h"
@@ -146,10 +144,6 @@ constexpr std::array<const char*, 2> range_words{"range", "y_range"};
 const std::string changed =
     "the checksum does not fit the content: the file was changed after fastsvm wrote it; compile the model again";
 
-bool ends_with(std::string_view text, std::string_view end) {
-    return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
-}
-
 std::string with_line_feeds(std::string_view text) {
     std::string out;
     out.reserve(text.size());
@@ -160,8 +154,6 @@ std::string with_line_feeds(std::string_view text) {
     }
     return out;
 }
-
-std::int64_t line_at(std::string_view text, std::size_t at) { return count_lines(text.substr(0, at)) + 1; }
 
 // Offset of the last line, with or without line end.
 std::size_t start_of_last_line(std::string_view text) {
@@ -175,32 +167,24 @@ void take_ranges(OpenedText& out) {
         throw ModelError("a model of version " + std::to_string(embedding_version) +
                          " without a range found, expected one after its body");
     std::int64_t number = line_at(text, at);
-    const std::string_view rest(text.data() + at, text.size() - last_line.size() - at);
-    std::vector<std::string_view> lines;
-    for (std::size_t begin = 0; begin < rest.size();) {
-        const std::size_t stop = rest.find('\n', begin);  // all lines are complete
-        lines.push_back(rest.substr(begin, stop - begin));
-        begin = stop + 1;
-    }
-    std::size_t next = 0;
+    std::string_view rest(text.data() + at, text.size() - last_line.size() - at);  // all lines are complete
     for (const char* word : range_words) {
-        if (next == lines.size() && !out.ranges.empty()) break;
-        const std::string_view first = next < lines.size() ? lines[next] : std::string_view();
+        if (rest.empty() && !out.ranges.empty()) break;
+        const std::string_view first = rest.substr(0, rest.find('\n'));
         const std::vector<std::string_view> words = split_words(first);
-        const bool counts =
-            words.size() == 2 && words[1].size() < 10 &&
-            std::all_of(words[1].begin(), words[1].end(), [](unsigned char c) { return std::isdigit(c); });
-        const std::size_t count = counts ? std::stoul(std::string(words[1])) : 0;
-        if (!counts || words[0] != word || count >= lines.size() - next)
+        const bool counts = words.size() == 2 && words[1].size() < 10 && only_digits(words[1]);
+        const std::int64_t count = counts ? std::stol(std::string(words[1])) : 0;
+        if (!counts || words[0] != word || count >= count_lines(rest))
             throw ModelError("'" + ascii(first.substr(0, 40)) + "' found, expected '" + word + "' and its lines",
                              number);
-        std::string range;
-        for (std::size_t line = next + 1; line <= next + count; ++line) range.append(lines[line]) += '\n';
-        out.ranges.push_back({std::move(range), number + 1});
-        number += static_cast<std::int64_t>(count) + 1;
-        next += count + 1;
+        rest.remove_prefix(first.size() + 1);
+        std::size_t size = 0;
+        for (std::int64_t line = 0; line < count; ++line) size = rest.find('\n', size) + 1;
+        out.ranges.push_back({std::string(rest.substr(0, size)), number + 1});
+        number += count + 1;
+        rest.remove_prefix(size);
     }
-    if (next < lines.size()) throw ModelError("text found after the lines of the range", number);
+    if (!rest.empty()) throw ModelError("text found after the lines of the range", number);
     text.resize(at);
     text += last_line;
 }
@@ -245,6 +229,10 @@ void add_checksum(std::string& text, const std::vector<std::string>& embedded) {
 void add_checksum_to_own_line(std::string& text) {
     text += ' ';
     text += fingerprint(text) + '\n';
+}
+
+bool ends_with(std::string_view text, std::string_view end) {
+    return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
 }
 
 std::string own_line(std::string_view text) {

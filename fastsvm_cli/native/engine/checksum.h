@@ -67,6 +67,8 @@ void add_checksum(std::string& text, const std::vector<std::string>& embedded);
 // Appends the digits to a LIBSVM model whose last line is fastsvm's, and ends the line.
 void add_checksum_to_own_line(std::string& text);
 
+bool ends_with(std::string_view text, std::string_view end);
+
 // Returns the first word of the last line if it is fastsvm's, or "".
 std::string own_line(std::string_view text);
 

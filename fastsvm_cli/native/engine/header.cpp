@@ -1,13 +1,11 @@
 #include "engine/header.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 #include <functional>
 
 #include "answers/predictions.h"
 #include "exact/reference/reference.h"
-#include "text/numbers.h"
 
 namespace fastsvm {
 
@@ -69,7 +67,7 @@ public:
 
     Header header() {
         for (const char* key : {"svm_type", "kernel_type", "nr_class", "total_sv", "rho"})
-            require(times(key), key, std::string("the header ends without '") + key + "'", end_line_);
+            require(times(key), key, std::string("the header ends without '") + key + "'");
         for (const auto& [key, all] : found_)
             for (const KeyWords& each : all) read(key, each);
         Header& out = out_;
@@ -105,10 +103,7 @@ private:
 
     void require(bool good, const std::string& key, const std::string& why) const {
         const auto* all = times(key);
-        require(good, key, why, all ? all->back().line : end_line_);
-    }
-    static void require(bool good, const std::string&, const std::string& why, std::int64_t line) {
-        if (!good) throw ModelError(why, line);
+        if (!good) throw ModelError(why, all ? all->back().line : end_line_);
     }
 
     // The last occurrence of a key counts, but all must be valid.
@@ -161,16 +156,6 @@ void read_words(const std::string& key, const KeyWords& found, std::string& out)
     static const std::vector<std::string> any;
     out = one_word(found, key, key == "svm_type" ? svm_types : key == "kernel_type" ? kernel_types : any);
 }
-void read_words(const std::string& key, const KeyWords& found, double& out) {
-    out = real_number(one_word(found, key), key, found.line);
-}
-void read_words(const std::string& key, const KeyWords& found, int& out) {
-    out = whole_number(one_word(found, key), key, found.line);
-}
-void read_words(const std::string& key, const KeyWords& found, std::int64_t& out) {
-    out = whole_number(one_word(found, key), key, found.line);
-}
-
 bool is_header_key(std::string_view word) {
     return std::find(header_keys.begin(), header_keys.end(), word) != header_keys.end();
 }
@@ -180,11 +165,6 @@ std::vector<std::tuple<std::int64_t, std::int64_t, std::int64_t>> class_pairs(st
     for (std::int64_t i = 0; i < nr_class; ++i)
         for (std::int64_t j = i + 1; j < nr_class; ++j) out.emplace_back(out.size(), i, j);
     return out;
-}
-
-std::string in_header(double number) {
-    char buffer[number_text_max];
-    return std::string(buffer, write_repr(buffer, number));
 }
 
 std::string key_line(const std::string& key, const std::string& words) {
@@ -209,24 +189,15 @@ std::vector<std::string> line_words(std::string_view line, std::int64_t number) 
         throw ModelError("a byte that is not ASCII found", number);
     if (!line.empty() && line.back() == '\n') line.remove_suffix(1);
     if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
-    std::vector<std::string> words;
-    std::string word;
     for (char c : line) {
-        if (c == ' ' || c == '\t') {
-            if (!word.empty()) words.push_back(std::move(word)), word.clear();
-            continue;
-        }
-        if (c < ' ' || c > '~') {
-            const char* const what = c == '\r'   ? "a carriage return"
-                                     : c == '\v' ? "a vertical tab"
-                                     : c == '\f' ? "a form feed"
-                                                 : "a control character";
-            throw ModelError(std::string(what) + " found inside a line, expected blanks or tabs between words", number);
-        }
-        word += c;
+        if (c == '\t' || (c >= ' ' && c <= '~')) continue;
+        const char* const name = control_name(c);
+        throw ModelError(std::string(name ? name : "a control character") +
+                             " found inside a line, expected blanks or tabs between words",
+                         number);
     }
-    if (!word.empty()) words.push_back(std::move(word));
-    return words;
+    const std::vector<std::string_view> words = split_words(line, " \t");
+    return {words.begin(), words.end()};
 }
 
 const std::string& one_word(const KeyWords& found, const std::string& key, const std::vector<std::string>& choices) {
@@ -267,38 +238,25 @@ double real_number(const std::string& word, const std::string& key, std::int64_t
 HeaderText read_libsvm_header(std::string_view text) {
     HeaderText out;
     Occurrences found;
-    KeyWords* latest = nullptr;
-    std::string latest_key;
-    std::size_t latest_at = 0;
-    const auto values = [&]() -> KeyWords& { return occurrences_of(found, latest_key)[latest_at]; };
+    std::string latest;  // key
+    const auto values = [&]() -> std::vector<std::string>& { return occurrences_of(found, latest).back().words; };
     each_line(text, "SV", 0, 1, [&](std::vector<std::string> words, std::int64_t line, std::size_t stop) {
         for (std::size_t at = 0; at < words.size(); ++at) {
             const std::string& word = words[at];
             if (word == "SV") {
-                found.erase(std::remove_if(found.begin(), found.end(),
-                                           [](const auto& each) { return each.first == linear_weights; }),
-                            found.end());
-                for (auto& [key, all] : found)
-                    if (key == "svm_type")
-                        for (KeyWords& each : all)
-                            for (std::string& type : each.words)
-                                if (type == "c_svr") type = "epsilon_svr";  // PLSSVM's name for it
                 out.header = Assembly(found, line).header();
                 out.end = stop;
                 out.line = line;
                 return true;
             }
             if (is_header_key(word) || word == linear_weights) {
-                latest_key = word;
-                auto& all = occurrences_of(found, word);
-                latest_at = all.size();
-                all.push_back({{}, line});
-                latest = &all.back();
-            } else if (at == 0 && ((latest && !values().words.empty()) || found.empty()) &&
-                       !std::strchr("+-.0123456789", word[0])) {
+                latest = word;
+                occurrences_of(found, word).push_back({{}, line});
+            } else if (at == 0 && (latest.empty() || !values().empty()) && !std::strchr("+-.0123456789", word[0])) {
                 unknown_key(word, line);
-            } else if (latest) {
-                values().words.push_back(word);
+            } else if (!latest.empty()) {
+                const bool of_plssvm = latest == "svm_type" && word == "c_svr";  // PLSSVM's name for it
+                values().push_back(of_plssvm ? "epsilon_svr" : word);
             }
         }
         return false;

@@ -10,7 +10,10 @@
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <type_traits>
 #include <vector>
+
+#include "text/numbers.h"
 
 namespace fastsvm {
 
@@ -97,7 +100,7 @@ inline constexpr std::array header_keys =
 bool is_header_key(std::string_view word);
 
 // The text of a value in a header.
-std::string in_header(double number);
+inline std::string in_header(double number) { return repr_number(number); }
 inline std::string in_header(std::int64_t number) { return std::to_string(number); }
 inline std::string in_header(int number) { return std::to_string(number); }
 inline std::string in_header(const std::string& word) { return word; }
@@ -124,9 +127,14 @@ const std::string& one_word(const KeyWords& found, const std::string& key,
 
 // Reads a key's words as a value of this type: one word, or one per number.
 void read_words(const std::string& key, const KeyWords& found, std::string& out);
-void read_words(const std::string& key, const KeyWords& found, double& out);
-void read_words(const std::string& key, const KeyWords& found, int& out);
-void read_words(const std::string& key, const KeyWords& found, std::int64_t& out);
+template <class Number, class = std::enable_if_t<std::is_arithmetic_v<Number>>>
+void read_words(const std::string& key, const KeyWords& found, Number& out) {
+    const std::string& word = one_word(found, key);
+    if constexpr (std::is_integral_v<Number>)
+        out = whole_number(word, key, found.line);
+    else
+        out = real_number(word, key, found.line);
+}
 template <class Number> void read_words(const std::string& key, const KeyWords& found, std::vector<Number>& out) {
     out.clear();
     out.reserve(found.words.size());
@@ -136,18 +144,8 @@ template <class Value> void read_words(const std::string& key, const KeyWords& f
     read_words(key, found, out.emplace());
 }
 
-inline bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
-
-// Splits at runs of blanks and line ends.
-inline std::vector<std::string_view> split_words(std::string_view text) {
-    std::vector<std::string_view> out;
-    for (std::size_t at = 0; at < text.size();) {
-        while (at < text.size() && is_space(text[at])) ++at;
-        const std::size_t first = at;
-        while (at < text.size() && !is_space(text[at])) ++at;
-        if (at > first) out.push_back(text.substr(first, at - first));
-    }
-    return out;
+inline bool only_digits(std::string_view word) {
+    return word.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
 // U+FFFD for each byte that is not ASCII, ? for unprintable ones.

@@ -5,10 +5,7 @@
 #include <utility>
 
 #include "engine/checksum.h"
-#include "engine/header.h"
-#include "exact/reference/reference.h"
 #include "exact/values/panels.h"
-#include "text/parse.h"
 
 namespace fastsvm {
 
@@ -138,19 +135,10 @@ bool looks_like_own_line(std::string_view text) {
            }) > 1;
 }
 
-std::int64_t first_unsorted(const Rows& vectors) {
-    for (std::int64_t row = 0; row < vectors.rows; ++row)
-        for (std::int64_t e = vectors.begin(row) + 1; e < vectors.end(row); ++e)
-            if (vectors.indices[e] <= vectors.indices[e - 1]) return row;
-    return -1;
-}
-
 // Whether the last line, without its line end, cannot be cut off: `SV`, or the serial of a precomputed kernel's vector
 // and a blank.
 bool lacks_only_line_end(std::string_view text, bool precomputed) {
-    constexpr std::string_view last = "\nSV";
-    const bool at_body = text.size() >= last.size() && text.substr(text.size() - last.size()) == last;
-    return at_body || (precomputed && text.back() == ' ');
+    return ends_with(text, "\nSV") || (precomputed && text.back() == ' ');
 }
 
 // LIBSVM's serial is a vector's first value, truncated, whatever its index and the other entries.
@@ -251,17 +239,19 @@ std::unique_ptr<LibsvmFile> LibsvmFile::read(std::string_view text) {
     if (own.empty()) {
         if (looks_like_own_line(rest))
             body.fail(text_after_vectors(header) + ": a line of fastsvm's that was changed", body.at);
-        if (!std::all_of(rest.begin(), rest.end(), is_space))
+        if (rest.find_first_not_of(blanks_and_line_ends) != std::string_view::npos)
             notes.push_back({body.line(), text_after_vectors(header) + "; it is ignored, as by LIBSVM"});
         if (header.kernel_type == "precomputed") vectors = serials_of(vectors, first_line);
-        if (!vectors.increasing)
-            notes.push_back({first_line + first_unsorted(vectors),
+        if (!vectors.increasing) {
+            std::int64_t unsorted = 0;
+            while (vectors.error(unsorted).empty()) ++unsorted;
+            notes.push_back({first_line + unsorted,
                              "indices of a support vector that do not increase found: rows are answered as by "
                              "svm-predict, slowly; with sorted indices the answers would differ"});
-    } else {
-        if (!body.begins_with(own) || rest.find('\n') + 1 != rest.size() || !vectors.increasing ||
-            (own == reduced_word && header.kernel_type != "rbf"))
-            body.fail(text_after_vectors(header), body.at);
+        }
+    } else if (!body.begins_with(own) || rest.find('\n') + 1 != rest.size() || !vectors.increasing ||
+               (own == reduced_word && header.kernel_type != "rbf")) {
+        body.fail(text_after_vectors(header), body.at);
     }
     auto out =
         std::make_unique<LibsvmFile>(header, std::make_shared<const Rows>(std::move(vectors)), kernel_of(header));
@@ -272,19 +262,17 @@ std::unique_ptr<LibsvmFile> LibsvmFile::read(std::string_view text) {
 
 std::string LibsvmFile::to_text() const {
     std::string out = header.lines() + "SV\n" + format_rows(*vectors);
+    if (!origin && (!folded || folded->inherited)) return out;
+    out += std::string(origin ? reduced_word : folded_word) + ' ' + std::to_string(format_version) + ' ' + fingerprint;
     if (origin) {
-        out += std::string(reduced_word) + ' ' + std::to_string(format_version) + ' ' + fingerprint + ' ' +
-               std::to_string(static_cast<std::int64_t>(origin->count)) + ' ' +
+        out += ' ' + std::to_string(static_cast<std::int64_t>(origin->count)) + ' ' +
                std::to_string(static_cast<std::int64_t>(origin->longest_vector));
         for (const std::vector<double>* numbers : {&origin->radius, &origin->weight})
             for (double number : *numbers) (out += ' ') += in_header(number);
-        if (folded) out += ' ' + raw_rows_key + ' ' + folded->digest;
-        add_checksum_to_own_line(out);
-    } else if (folded && !folded->inherited) {
-        out +=
-            std::string(folded_word) + ' ' + std::to_string(format_version) + ' ' + fingerprint + ' ' + folded->digest;
-        add_checksum_to_own_line(out);
+        if (folded) out += ' ' + raw_rows_key;
     }
+    if (folded) out += ' ' + folded->digest;
+    add_checksum_to_own_line(out);
     return out;
 }
 

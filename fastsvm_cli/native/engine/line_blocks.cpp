@@ -2,17 +2,19 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cstring>
 #include <string_view>
-#include <utility>
 
 #include "text/numbers.h"
-#include "text/parse.h"
 
 namespace fastsvm {
 
 namespace {
 constexpr std::size_t buffer_bytes = 1 << 20;
-}
+// To save memory, blocks are shorter if scaling gives every row more features than this.
+constexpr std::size_t shifted_in_block = 250;
+constexpr std::size_t least_scaled_block = 1 << 12;
+}  // namespace
 
 void BadRows::name(const RowProblem& problem) {
     named.push_back(problem);
@@ -53,16 +55,7 @@ void BadRows::drop(const std::vector<RowProblem>& rows) {
 }
 
 std::vector<std::int64_t> BadRows::lines(const std::vector<std::int64_t>& rows) const {
-    std::vector<std::int64_t> out;
-    out.reserve(rows.size());
-    std::int64_t left_out = passed_;
-    auto gap = gaps_.begin();
-    for (std::int64_t row : rows) {
-        row += filled_;
-        for (; gap != gaps_.end() && gap->row <= row; ++gap) left_out += gap->lines;
-        out.push_back(first_line_ + row + left_out);
-    }
-    return out;
+    return lines_of(rows, first_line_ + filled_ + passed_, gaps_, filled_);
 }
 
 void BadRows::fill(const std::string& text, std::int64_t rows, const Write& write) {
@@ -95,12 +88,6 @@ void BadRows::fill(const std::string& text, std::int64_t rows, const Write& writ
     write(buffer);
 }
 
-namespace {
-// To save memory, blocks are shorter if scaling gives every row more features than this.
-constexpr std::size_t shifted_in_block = 250;
-constexpr std::size_t least_scaled_block = 1 << 12;
-}  // namespace
-
 bool may_delimit(const std::string& text) {
     const char c = text.size() == 1 ? text[0] : '0';
     return static_cast<signed char>(c) >= 0 && !std::isalnum(c) &&
@@ -117,16 +104,15 @@ LineBlocks::LineBlocks(ByteStream stream, Reading how, Position& position, BadRo
       start_(position.offset) {}
 
 std::string LineBlocks::too_long_line() const {
-    char number[number_text_max];
-    const std::string longest(number, write_g(number, static_cast<double>(reading.longest) / 1e6, 6));
-    return "a line of more than " + longest + " MB found, expected a row (predict --max-line allows longer ones)";
+    return "a line of more than " + short_number(static_cast<double>(reading.longest) / 1e6) +
+           " MB found, expected a row (predict --max-line allows longer ones)";
 }
 
 bool LineBlocks::next(LineBlock& out) {
     if (ended_) return false;
-    TextBytes& text = out.text;
-    text.swap(begun_);
-    begun_.clear();
+    Array<char>& text = out.text;
+    std::swap(text, begun_);
+    begun_.resize(0);
     out.too_long = 0;
     out.fields = position_.fields;
     out.most_errors = bad_rows_ ? bad_rows_->unnamed() : 0;
@@ -135,7 +121,7 @@ bool LineBlocks::next(LineBlock& out) {
         most = std::max(least_scaled_block, most * shifted_in_block / reading.scaling->shifted().size());
     // At most a line's allowed length: only a block's first line, begun earlier, can be too long.
     most = std::max<std::size_t>(std::min(most, reading.longest), 1);
-    std::size_t filled = text.size();
+    std::size_t filled = static_cast<std::size_t>(text.size());
     bool passing = false;  // skipping the rest of a too-long line
     const auto finish = [&](std::size_t bytes, std::size_t read) {
         out.size = bytes;
@@ -150,14 +136,14 @@ bool LineBlocks::next(LineBlock& out) {
         bool at_end = false;
         do {
             const std::size_t capacity = std::max<std::size_t>(most - (filled - scanned), 1);
-            if (text.size() < filled + capacity + 1) text.resize(filled + capacity + 1);
+            const std::int64_t needed = static_cast<std::int64_t>(filled + capacity + 1);  // with a last line end
+            if (text.size() < needed) text.resize(std::max(needed, 2 * text.size()));
             const std::size_t got = stream_.read(text.data() + filled, capacity);
             filled += got;
             at_end = got == 0;
         } while (!at_end && filled - scanned < most && stream_.ready());
         // End of the line begun earlier.
-        std::size_t first = std::string_view(text.data() + scanned, filled - scanned).find('\n');
-        if (first != std::string_view::npos) first += scanned;
+        const std::size_t first = std::string_view(text.data(), filled).find('\n', scanned);
         if (!passing && std::min(first, filled) > reading.longest) {
             if (!bad_rows_) {
                 ended_ = true;
@@ -173,8 +159,8 @@ bool LineBlocks::next(LineBlock& out) {
             const bool whole = first != std::string_view::npos;
             const std::size_t gone = whole ? first + 1 : filled;
             start_ += static_cast<std::int64_t>(gone);
-            text.erase(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(gone));
             filled -= gone;
+            std::memmove(text.data(), text.data() + gone, filled);
             scanned = 0;
             passing = !whole;
             if (!filled && (at_end || !passing)) {
@@ -186,17 +172,14 @@ bool LineBlocks::next(LineBlock& out) {
             ended_ = true;
             if (!filled) return false;
             const std::size_t read = filled;  // before a missing final line end is added
-            if (text[filled - 1] != '\n') {
-                text.resize(filled + 1);
-                text[filled++] = '\n';
-            }
+            if (text[filled - 1] != '\n') text[filled++] = '\n';
             return finish(filled, read);
         }
         const std::size_t last = std::string_view(text.data() + scanned, filled - scanned).rfind('\n');
         if (last == std::string_view::npos) continue;
         const std::size_t cut = scanned + last + 1;
-        begun_.assign(text.begin() + static_cast<std::ptrdiff_t>(cut),
-                      text.begin() + static_cast<std::ptrdiff_t>(filled));
+        begun_.resize(static_cast<std::int64_t>(filled - cut));
+        std::copy(text.data() + cut, text.data() + filled, begun_.data());
         return finish(cut, cut);
     }
 }

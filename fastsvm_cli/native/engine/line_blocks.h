@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <new>
 #include <optional>
 #include <string>
 #include <utility>
@@ -96,21 +95,9 @@ struct ScaledEntries {
     std::int64_t after = 0;
 };
 
-// An allocator that does not initialise new bytes.
-template <class T> struct Untouched : std::allocator<T> {
-    template <class U> struct rebind {
-        using other = Untouched<U>;
-    };
-    template <class U> void construct(U* at) noexcept { ::new (static_cast<void*>(at)) U; }
-    template <class U, class... Values> void construct(U* at, Values&&... values) {
-        ::new (static_cast<void*>(at)) U(std::forward<Values>(values)...);
-    }
-};
-using TextBytes = std::vector<char, Untouched<char>>;
-
 // A block of whole lines. Any thread parses it; the reading thread counts blocks in file order.
 struct LineBlock {
-    TextBytes text;  // the first `size` bytes are whole lines
+    Array<char> text;  // the first `size` bytes are whole lines
     std::size_t size = 0;
     std::int64_t begin = 0;  // offset of the text
     std::int64_t end = 0;    // offset after it; once parsed, after the last line read
@@ -153,7 +140,7 @@ private:
     Position& position_;
     BadRows* const bad_rows_;
     ScaledEntries& scaled_;
-    TextBytes begun_;  // start of the next block's first line
+    Array<char> begun_;  // start of the next block's first line
     std::int64_t lines_ = 0;
     std::int64_t start_ = 0;  // offset of the text in no block yet
     bool ended_ = false;

@@ -5,13 +5,11 @@
 #include <cmath>
 #include <condition_variable>
 #include <deque>
-#include <exception>
+#include <future>
 #include <mutex>
-#include <optional>
 #include <system_error>
 #include <thread>
 #include <utility>
-#include <vector>
 
 #include "simd/parallel.h"
 #include "text/numbers.h"
@@ -35,8 +33,7 @@ public:
         LineBlock block;
         std::optional<Answer> answer;  // empty if its decision values are too many to keep
         double seconds = 0;
-        bool done = false;
-        std::exception_ptr failure;
+        std::future<void> ended;
 
         void parse_and_answer(const LineBlocks& blocks, const Predictor& predictor) {
             const auto start = std::chrono::steady_clock::now();
@@ -50,7 +47,7 @@ public:
     };
 
     WorkerThreads(const Predictor& predictor, const LineBlocks& blocks)
-        : predictor_(predictor), blocks_(blocks), threads_(get_threads()) {}
+        : threads(get_threads()), predictor_(predictor), blocks_(blocks) {}
     ~WorkerThreads() {
         {
             const std::lock_guard<std::mutex> lock(mutex_);
@@ -61,48 +58,44 @@ public:
     }
     WorkerThreads(const WorkerThreads&) = delete;
 
-    int threads() const { return threads_; }
-    // Uses all threads for this one job.
-    void do_here(Job& job) { job.parse_and_answer(blocks_, predictor_); }
+    const int threads;
     void hand_out(Job& job) {
         if (!started_) start();
+        std::packaged_task<void()> work([this, &job] { job.parse_and_answer(blocks_, predictor_); });
+        job.ended = work.get_future();
         {
             const std::lock_guard<std::mutex> lock(mutex_);
-            waiting_.push_back(&job);
+            waiting_.push_back(std::move(work));
         }
         changed_.notify_one();
     }
-    void finish(const Job& job) {
-        std::unique_lock<std::mutex> lock(mutex_);
-        while (!job.done) {
+    void finish(Job& job) {
+        const auto has_ended = [&](auto time) { return job.ended.wait_for(time) == std::future_status::ready; };
+        while (!has_ended(std::chrono::seconds(0))) {
+            check_now_and_then();
+            std::unique_lock<std::mutex> lock(mutex_);
             if (waiting_.empty()) {
-                changed_.wait_for(lock, between_stop_checks);
                 lock.unlock();
-                check_now_and_then();
-                lock.lock();
+                has_ended(between_stop_checks);
                 continue;
             }
-            Job& other = *waiting_.front();
-            waiting_.pop_front();
+            std::packaged_task<void()> other = next();
             lock.unlock();
-            check_now_and_then();
             const int before = set_threads_here(1);
             {
                 const NoChecks none;  // exceptions would wait for the job's turn
-                attempt(other);
+                other();
             }
             set_threads_here(before);
-            lock.lock();
-            other.done = true;
         }
-        if (job.failure) std::rethrow_exception(job.failure);
+        job.ended.get();
     }
 
 private:
     void start() {
         started_ = true;
-        helpers_.reserve(static_cast<std::size_t>(threads_));
-        for (int i = 1; i < threads_; ++i) {
+        helpers_.reserve(static_cast<std::size_t>(threads));
+        for (int i = 1; i < threads; ++i) {
             try {
                 helpers_.emplace_back([this] { help(); });
             } catch (const std::system_error&) {  // continue with the threads that started
@@ -110,12 +103,10 @@ private:
             }
         }
     }
-    void attempt(Job& job) const {
-        try {
-            job.parse_and_answer(blocks_, predictor_);
-        } catch (...) {
-            job.failure = std::current_exception();
-        }
+    std::packaged_task<void()> next() {
+        std::packaged_task<void()> out = std::move(waiting_.front());
+        waiting_.pop_front();
+        return out;
     }
     void help() {
         set_threads_here(1);
@@ -123,23 +114,19 @@ private:
         for (;;) {
             changed_.wait(lock, [&] { return closed_ || !waiting_.empty(); });
             if (closed_) return;
-            Job& job = *waiting_.front();
-            waiting_.pop_front();
+            std::packaged_task<void()> work = next();
             lock.unlock();
-            attempt(job);
+            work();
             lock.lock();
-            job.done = true;
-            changed_.notify_all();
         }
     }
 
     const Predictor& predictor_;
     const LineBlocks& blocks_;
-    const int threads_;
     bool started_ = false, closed_ = false;
     std::mutex mutex_;
     std::condition_variable changed_;
-    std::deque<Job*> waiting_;  // not started
+    std::deque<std::packaged_task<void()>> waiting_;
     std::vector<std::thread> helpers_;
 };
 
@@ -212,7 +199,7 @@ void Run::answer(const std::shared_ptr<const Rows>& rows) {
 
 void Run::answer(LineBlocks& blocks) {
     std::deque<std::unique_ptr<WorkerThreads::Job>> pending;
-    std::vector<TextBytes> spare;                      // of finished blocks
+    std::vector<Array<char>> spare;                    // of finished blocks
     WorkerThreads worker_threads(predictor_, blocks);  // its threads must end before the data they use
 
     const auto count_block = [&](WorkerThreads::Job& job) {
@@ -245,13 +232,13 @@ void Run::answer(LineBlocks& blocks) {
         if (!spare.empty()) {
             job->block.text = std::move(spare.back());
             spare.pop_back();
-            job->block.text.clear();
+            job->block.text.resize(0);
         }
         if (!blocks.next(job->block)) break;
         // The first job runs alone, so that lazy parts are built once.
-        if (first || (pending.empty() && (worker_threads.threads() == 1 || !blocks.ready()))) {
+        if (first || (pending.empty() && (worker_threads.threads == 1 || !blocks.ready()))) {
             first = false;
-            worker_threads.do_here(*job);
+            job->parse_and_answer(blocks, predictor_);  // on all threads
             count_block(*job);
             continue;
         }
@@ -259,7 +246,7 @@ void Run::answer(LineBlocks& blocks) {
         pending.push_back(std::move(job));
         // Enough work for all threads while this one reads or writes; no more, to save memory.
         while (!pending.empty() &&
-               (pending.size() > 2 * static_cast<std::size_t>(worker_threads.threads()) || !blocks.ready()))
+               (pending.size() > 2 * static_cast<std::size_t>(worker_threads.threads) || !blocks.ready()))
             count_first_block();
     }
     while (!pending.empty()) count_first_block();
@@ -268,33 +255,14 @@ void Run::answer(LineBlocks& blocks) {
 namespace {
 
 std::string with_digits(double value, int digits = 6) {
-    if (std::isnan(value)) return "-nan";  // x86-64 gives 0 / 0 a sign, which printf shows
-    char buffer[number_text_max];
-    return std::string(buffer, write_g(buffer, value, digits));
+    return std::isnan(value) ? "-nan" : short_number(value, digits);  // x86-64 gives 0 / 0 a sign, which printf shows
 }
 
 // "<some> of <rows> rows", with the percentage.
-std::string of_rows(std::int64_t some, std::int64_t rows) {
+std::string of_rows(std::int64_t some, std::int64_t rows, int digits = 4) {
     std::string out = std::to_string(some) + " of " + std::to_string(rows) + " rows";
-    if (rows) out += " (" + with_digits(100 * static_cast<double>(some) / static_cast<double>(rows), 4) + " %)";
+    if (rows) out += " (" + with_digits(100 * static_cast<double>(some) / static_cast<double>(rows), digits) + " %)";
     return out;
-}
-
-std::string evaluations_note(std::int64_t rows, std::int64_t vectors, std::int64_t evaluations) {
-    const std::int64_t whole = rows * vectors;
-    std::string saved;
-    if (whole)
-        saved = " (" + with_digits(100 * (1 - static_cast<double>(evaluations) / static_cast<double>(whole)), 4) +
-                " % saved)";
-    return "Kernel evaluations: " + std::to_string(evaluations) + " of " + std::to_string(whole) + saved + ".";
-}
-
-std::string outside_note(std::int64_t rows, std::int64_t outside, bool regression) {
-    return "Note: " + std::to_string(outside) + " of " + std::to_string(rows) + " rows (" +
-           with_digits(100 * static_cast<double>(outside) / static_cast<double>(rows), 3) +
-           " %) are outside the bound of the expansion (Claesen et al., eq. 3.11): nothing is known of how near their"
-           " values are to the exact model's. fastsvm bench tells how " +
-           (regression ? "far they are." : "many labels differ.");
 }
 
 // The binomial P(X <= k), for whole numbers k and n.
@@ -426,14 +394,20 @@ std::vector<std::string> scaling_warnings(const Scaling& scaling, const ScaledEn
 }
 
 std::vector<std::string> closing_notes(const ResolvedOptions& resolved, const RunCounts& run_counts,
-                                       std::optional<int> steps) {
+                                       std::optional<std::int64_t> steps) {
     const Header& header = resolved.model->header;
     const std::int64_t rows = run_counts.rows, evaluated = run_counts.evaluated, undecided = run_counts.undecided;
     if (resolved.exact)
         return {"Proven: " + of_rows(rows - evaluated, rows) + "; " + std::to_string(evaluated) +
                 " evaluated exactly, " + std::to_string(run_counts.reference_rows) + " of them by the reference sum."};
     if (resolved.model->ordered) {
-        std::vector<std::string> out{evaluations_note(rows, header.total_sv, run_counts.kernel_evaluations)};
+        const std::int64_t evaluations = run_counts.kernel_evaluations, whole = rows * header.total_sv;
+        std::string saved;
+        if (whole)
+            saved = " (" + with_digits(100 * (1 - static_cast<double>(evaluations) / static_cast<double>(whole)), 4) +
+                    " % saved)";
+        std::vector<std::string> out{"Kernel evaluations: " + std::to_string(evaluations) + " of " +
+                                     std::to_string(whole) + saved + "."};
         if (steps && !header.regression())
             out.push_back("Decided: " + of_rows(rows - undecided, rows) + " after " + std::to_string(*steps) +
                           " points.");
@@ -446,7 +420,10 @@ std::vector<std::string> closing_notes(const ResolvedOptions& resolved, const Ru
     if (resolved.open_rows)
         return {"Proven: " + of_rows(rows - undecided, rows) + "; " + std::to_string(undecided) + " undecided."};
     if (!run_counts.outside || !resolved.model->judged_by_bound) return {};
-    return {outside_note(rows, run_counts.outside, header.regression())};
+    return {"Note: " + of_rows(run_counts.outside, rows, 3) +
+            " are outside the bound of the expansion (Claesen et al., eq. 3.11): nothing is known of how near their"
+            " values are to the exact model's. fastsvm bench tells how " +
+            (header.regression() ? "far they are." : "many labels differ.")};
 }
 
 double upper_bound(double differing, double rows, double confidence) {
@@ -467,10 +444,6 @@ std::string disagreement_error(const RunCounts& run_counts, double most, double 
            "ones do; " + with_digits(100 * audit_confidence) + " % confidence), more than " + percent(limit);
 }
 
-std::string json_number(double value) {
-    if (!std::isfinite(value)) return "null";
-    char buffer[number_text_max];
-    return std::string(buffer, write_repr(buffer, value));
-}
+std::string json_number(double value) { return std::isfinite(value) ? repr_number(value) : "null"; }
 
 }  // namespace fastsvm

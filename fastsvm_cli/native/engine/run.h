@@ -30,13 +30,11 @@ struct FeatureCounts {
     void add(const Rows& rows, std::int32_t most);
 };
 
-// The counts of a run, as in Answer; unknown_labels and score are of labelled rows.
-struct RunCounts {
+// The counts of a run; unknown_labels and score are of labelled rows.
+struct RunCounts : RowCounts {
     explicit RunCounts(bool labelled = true) : labelled(labelled) {}
     bool labelled;
-    std::int64_t rows = 0, outside = 0, evaluated = 0, reference_rows = 0, kernel_evaluations = 0, undecided = 0;
-    std::int64_t audited = 0, audit_differing = 0;
-    LevelRows level_rows{};
+    std::int64_t rows = 0;
     UnknownLabels unknown_labels;
     FeatureCounts features;
     Score score;
@@ -140,7 +138,7 @@ std::vector<std::string> scaling_warnings(const Scaling& scaling, const ScaledEn
 // Notes after the last row: rows evaluated exactly; kernel evaluations of a model that stops early; open rows; rows
 // outside the bound. steps: after which every row stopped, if any.
 std::vector<std::string> closing_notes(const ResolvedOptions& resolved, const RunCounts& run_counts,
-                                       std::optional<int> steps = std::nullopt);
+                                       std::optional<std::int64_t> steps = std::nullopt);
 
 // Clopper and Pearson's upper bound (1934) of a share, if `differing` of `rows` random rows differ: statistical, not a
 // proof. To six digits or more.

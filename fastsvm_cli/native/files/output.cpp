@@ -3,18 +3,22 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <climits>
 #include <cstring>
+#include <iterator>
 #include <map>
+#include <memory>
 #include <stdexcept>
 #include <utility>
 
-#include "files/file_error.h"
-#include "files/stop.h"
+#include "files/source.h"
 #include "system/platform.h"
 
 namespace fastsvm {
@@ -24,6 +28,59 @@ namespace {
 constexpr std::chrono::seconds sync_after{1};  // longer runs flush their output to the disk
 constexpr int names = 8;                       // names searched for files of dead processes
 constexpr std::size_t copied_at_a_time = 1 << 20;
+
+constexpr int signals[] = {SIGINT, SIGTERM, SIGHUP};
+constexpr int most_files = 3;  // that a run writes
+// A signal handler must not allocate.
+char temporary[most_files][PATH_MAX + 1];
+volatile sig_atomic_t to_remove[most_files];
+volatile sig_atomic_t announced = 0;
+bool heeded = false;
+
+void stop(int number) {
+    for (int i = 0; i < most_files; ++i)
+        if (to_remove[i]) unlink(temporary[i]);
+    static constexpr char line[] = "Interrupted.\n";
+    if (announced && number == SIGINT && write(2, line, sizeof line - 1) < 0) _exit(128 + number);  // it is closed
+    _exit(128 + number);
+}
+
+sigset_t stop_signals() {
+    sigset_t set;
+    sigemptyset(&set);
+    for (int number : signals) sigaddset(&set, number);
+    return set;
+}
+
+// Adds a file to remove. Ignored without StopSignals: a program that uses the library handles signals itself.
+void remove_when_stopped(const std::string& path) {
+    if (!heeded || path.size() > PATH_MAX) return;
+    for (int i = 0; i < most_files; ++i) {
+        if (to_remove[i]) continue;
+        std::memcpy(temporary[i], path.c_str(), path.size() + 1);
+        to_remove[i] = 1;
+        return;
+    }
+}
+
+void keep_when_stopped(const std::string& path) {
+    for (int i = 0; i < most_files; ++i)
+        if (to_remove[i] && path == temporary[i]) to_remove[i] = 0;
+}
+
+// Delays the calling thread's stop signals while it lives.
+class StopHeld {
+public:
+    StopHeld() {
+        const sigset_t set = stop_signals();
+        pthread_sigmask(SIG_BLOCK, &set, &before_);
+    }
+    ~StopHeld() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+    StopHeld(const StopHeld&) = delete;
+
+private:
+    sigset_t before_;
+};
 
 [[noreturn]] void fail_of(const std::string& path, int error) {
     const bool denied = error == EACCES || error == EPERM || error == EROFS || error == ETXTBSY;
@@ -54,26 +111,21 @@ bool status_of(const std::string& path, struct stat& status) {
 
 std::string real_path(const std::string& path) {
     // The file need not exist; its folder must.
-    if (char* const whole = realpath(path.c_str(), nullptr)) {
-        std::string out(whole);
-        free(whole);
-        return out;
-    }
+    const auto resolved = [](const std::string& each) {
+        const std::unique_ptr<char, void (*)(void*)> whole(realpath(each.c_str(), nullptr), free);
+        return std::string(whole ? whole.get() : "");
+    };
+    if (const std::string whole = resolved(path); !whole.empty()) return whole;
+    const std::size_t slash = path.rfind('/');  // npos + 1 is 0
     char link[PATH_MAX];
     const ssize_t length = readlink(path.c_str(), link, sizeof link);
     if (length > 0) {
         const std::string to(link, static_cast<std::size_t>(length));
-        const std::size_t slash = path.rfind('/');
-        return real_path(to[0] == '/' || slash == std::string::npos ? to : path.substr(0, slash + 1) + to);
+        return real_path(to[0] == '/' ? to : path.substr(0, slash + 1) + to);
     }
-    const std::size_t slash = path.rfind('/');
-    const std::string folder = slash == std::string::npos ? "." : path.substr(0, std::max<std::size_t>(slash, 1));
-    char* const whole = realpath(folder.c_str(), nullptr);
-    if (!whole) return path;
-    const std::string out = std::string(whole) + (std::strcmp(whole, "/") == 0 ? "" : "/") +
-                            (slash == std::string::npos ? path : path.substr(slash + 1));
-    free(whole);
-    return out;
+    const std::string folder =
+        resolved(slash == std::string::npos ? "." : path.substr(0, std::max<std::size_t>(slash, 1)));
+    return folder.empty() ? path : folder + (folder == "/" ? "" : "/") + path.substr(slash + 1);
 }
 
 // Removes a temporary file whose lock is free: its process has ended.
@@ -127,6 +179,24 @@ bool sync_file(int file) {
 
 }  // namespace
 
+StopSignals::StopSignals() {
+    heeded = true;
+    for (std::size_t i = 0; i < std::size(signals); ++i) {
+        struct sigaction action{};
+        action.sa_handler = stop;
+        action.sa_mask = stop_signals();
+        if (sigaction(signals[i], nullptr, &before_[i]) == 0 && before_[i].sa_handler != SIG_IGN)
+            sigaction(signals[i], &action, nullptr);
+    }
+}
+
+StopSignals::~StopSignals() {
+    for (std::size_t i = 0; i < std::size(signals); ++i) sigaction(signals[i], &before_[i], nullptr);
+    heeded = false;
+}
+
+void announce_interruption() { announced = 1; }
+
 std::optional<int> standard_descriptor(const std::string& path) {
     if (path == "-" || path == "/dev/stdout") return 1;
     if (path == "/dev/stderr") return 2;
@@ -155,20 +225,25 @@ int Output::open_output() {
     if (const auto descriptor = standard_descriptor(path_)) {
         require_writable(path_, *descriptor);
         const int file = dup(*descriptor);
-        if (file < 0) fail(errno);
+        if (file < 0) fail_of(path_, errno);
         return file;
     }
     struct stat previous;
     const bool there = status_of(path_, previous);
-    if (there && !S_ISREG(previous.st_mode)) return open_direct();
-    if (path_.empty()) fail(ENOENT);
+    while (there && !S_ISREG(previous.st_mode)) {  // a device, or a FIFO, which waits for its reader
+        const int file = open(path_.c_str(), O_WRONLY | O_CLOEXEC);
+        if (file >= 0) return file;
+        if (errno != EINTR) fail_of(path_, errno);
+        if (interrupted_) interrupted_();
+    }
+    if (path_.empty()) fail_of(path_, ENOENT);
     const std::string name = path_.substr(path_.rfind('/') + 1);
-    if (name.empty() || name == "." || name == "..") fail(EISDIR);
+    if (name.empty() || name == "." || name == "..") fail_of(path_, EISDIR);
     target_ = real_path(path_);
     if (!there) return create_temporary(0666);
     // Refuse a file that svm-predict could not open; a rename alone would replace it.
     previous_ = open(target_.c_str(), O_WRONLY | O_CLOEXEC);
-    if (previous_ < 0) fail(errno);
+    if (previous_ < 0) fail_of(path_, errno);
     int file = -1;
     try {
         file = create_temporary(0600);
@@ -177,21 +252,8 @@ int Output::open_output() {
         in_place_ = true;
         return previous_;
     }
-    if (liken(file, previous_, previous)) {
-        close(previous_);
-        previous_ = -1;
-    }
+    if (liken(file, previous_, previous)) close(std::exchange(previous_, -1));
     return file;
-}
-
-// Opens a device or a FIFO, which waits for its reader.
-int Output::open_direct() const {
-    for (;;) {
-        const int file = open(path_.c_str(), O_WRONLY | O_CLOEXEC);
-        if (file >= 0) return file;
-        if (errno != EINTR) fail(errno);
-        if (interrupted_) interrupted_();
-    }
 }
 
 Output::~Output() { close_all(); }
@@ -208,15 +270,12 @@ void Output::abandon() {
     forget_temporary();
 }
 
-void Output::fail(int error) const { fail_of(path_, error); }
-
 int Output::create_temporary(mode_t mode) {
-    const std::size_t slash = target_.rfind('/');
-    const std::string folder = slash == std::string::npos ? "" : target_.substr(0, slash + 1);
-    const std::string name = target_.substr(slash + 1).substr(0, 200);
+    const std::size_t slash = target_.rfind('/');  // npos + 1 is 0
+    const std::string folder = target_.substr(0, slash + 1), name = target_.substr(slash + 1, 200);
     int file = -1;
     for (int attempt = 0; file < 0 || attempt < names; ++attempt) {
-        if (attempt == 1000) fail(EEXIST);
+        if (attempt == 1000) fail_of(path_, EEXIST);
         const std::string temporary = folder + "." + name + ".fastsvm-" + std::to_string(attempt) + ".tmp";
         remove_if_dead(temporary);
         if (file >= 0) continue;
@@ -233,7 +292,7 @@ int Output::create_temporary(mode_t mode) {
 void Output::empty() {
     // Delete the previous content only once there is new content.
     if (previous_ < 0) return;
-    if (ftruncate(previous_, 0) != 0) fail(errno);
+    if (ftruncate(previous_, 0) != 0) fail_of(path_, errno);
     previous_ = -1;
 }
 
@@ -252,7 +311,7 @@ void Output::write(const char* data, std::size_t size) {
         } else if (errno == EINTR) {
             if (interrupted_) interrupted_();
         } else {
-            fail(errno);
+            fail_of(path_, errno);
         }
     }
 }
@@ -261,23 +320,22 @@ void Output::finish() {
     if (in_place_) empty();
     const bool took_long = std::chrono::steady_clock::now() - start_ > sync_after;
     if (temporary_.empty()) {
-        if (took_long && in_place_ && !sync_file(file_)) fail(errno);
-        const int file = file_;
-        file_ = -1;
-        if (close(file) != 0) fail(errno);  // a network file system may report a full disk here
+        if (took_long && in_place_ && !sync_file(file_)) fail_of(path_, errno);
+        // A network file system may report a full disk here.
+        if (close(std::exchange(file_, -1)) != 0) fail_of(path_, errno);
         return;
     }
     struct stat before;
     const bool replaces = stat(target_.c_str(), &before) == 0 && before.st_size > 0;
-    if ((took_long || previous_ >= 0 || replaces) && !sync_file(file_)) fail(errno);
+    if ((took_long || previous_ >= 0 || replaces) && !sync_file(file_)) fail_of(path_, errno);
     // The lock belongs to the open file: keep it until the rename.
     const int again = dup(file_), file = file_;
     file_ = again;
-    if (again < 0 || close(file) != 0) fail(errno);
+    if (again < 0 || close(file) != 0) fail_of(path_, errno);
     const StopHeld held;
     if (previous_ < 0 && !rename_over()) {
         previous_ = open(target_.c_str(), O_WRONLY | O_CLOEXEC);
-        if (previous_ < 0) fail(errno);
+        if (previous_ < 0) fail_of(path_, errno);
     }
     if (previous_ >= 0) copy_over();
     if (!took_long) return;
@@ -299,19 +357,19 @@ bool Output::rename_over() {
     if ((error == EACCES || error == EBUSY || error == EPERM) && stat(target_.c_str(), &status) == 0 &&
         S_ISREG(status.st_mode))
         return false;  // it cannot be replaced, such as a mount point
-    fail(error);
+    fail_of(path_, error);
 }
 
 void Output::copy_over() {
     // Reserve space first, so that a full disk does not destroy the previous content.
     struct stat mine, previous;
-    if (fstat(file_, &mine) != 0 || fstat(previous_, &previous) != 0) fail(errno);
+    if (fstat(file_, &mine) != 0 || fstat(previous_, &previous) != 0) fail_of(path_, errno);
     if (mine.st_size) {
         const int error = reserve(previous_, mine.st_size);
         // EBADF: the C library's fallback needs to read the file.
         if (error && error != EBADF && error != EINVAL && error != ENOSYS && error != ENOTSUP) {
-            if (ftruncate(previous_, previous.st_size) != 0) fail(errno);
-            fail(error);
+            if (ftruncate(previous_, previous.st_size) != 0) fail_of(path_, errno);
+            fail_of(path_, error);
         }
     }
     std::string buffer(copied_at_a_time, 0);

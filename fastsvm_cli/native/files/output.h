@@ -1,6 +1,7 @@
-// Output files that are written whole or not at all, and checks before any work.
+// Output files that are written whole or not at all, also if the program is stopped, and checks before any work.
 #pragma once
-#include <sys/stat.h>
+#include <signal.h>
+#include <sys/types.h>
 
 #include <chrono>
 #include <cstddef>
@@ -33,14 +34,12 @@ public:
 
 private:
     int open_output();
-    int open_direct() const;
     int create_temporary(mode_t mode);
     void empty();
     bool rename_over();
     void copy_over();
     void forget_temporary();
     void close_all();
-    [[noreturn]] void fail(int error) const;
 
     const std::string path_;
     const std::function<void()> interrupted_;
@@ -50,6 +49,21 @@ private:
     bool in_place_ = false;
     std::string target_, temporary_;
 };
+
+// While it lives, SIGINT (Ctrl-C), SIGTERM and SIGHUP remove the temporary files and end the process with 128 + the
+// signal's number. Signals that the parent ignores stay ignored.
+class StopSignals {
+public:
+    StopSignals();
+    ~StopSignals();
+    StopSignals(const StopSignals&) = delete;
+
+private:
+    struct sigaction before_[3];
+};
+
+// From now on, SIGINT also prints a line on standard error.
+void announce_interruption();
 
 // Throws FileError if `path` cannot be written, or is an input under any name. Devices may be both.
 void check_output(const std::string& path, const std::vector<std::string>& inputs);

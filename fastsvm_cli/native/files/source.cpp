@@ -3,68 +3,37 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include <algorithm>
 #include <cctype>
-#include <cstring>
 #include <iterator>
 #include <vector>
 
-#include "files/file_error.h"
 #include "system/platform.h"
 
 namespace fastsvm {
 
 namespace {
+
 bool closed[3];
-}
 
-void hold_closed_descriptors() {
-    for (int descriptor = 0; descriptor < 3; ++descriptor) {
-        if (fcntl(descriptor, F_GETFD) >= 0) continue;
-        closed[descriptor] = true;
-        open("/dev/null", names_only ? names_only : descriptor == 0 ? O_WRONLY : O_RDONLY);
-    }
-}
-
-bool was_closed(int descriptor) { return descriptor >= 0 && descriptor < 3 && closed[descriptor]; }
-
-namespace {
-
-template <std::size_t size> constexpr std::string_view bytes(const char (&text)[size]) { return {text, size - 1}; }
+using namespace std::string_view_literals;
 
 constexpr Compression compressions[] = {
-    {bytes("\x1f\x8b"), "gzip", "zcat"},
-    {bytes("BZh"), "bzip2", "bzcat"},
-    {bytes("\xfd\x37zXZ\0"), "xz", "xzcat"},
-    {bytes("\x28\xb5\x2f\xfd"), "zstd", "zstdcat"},
-    {bytes("\x50\x2a\x4d\x18"), "zstd", "zstdcat"},
-    {bytes("\x04\x22\x4d\x18"), "lz4", "lz4 -dc"},
-    {bytes("PK\x03\x04"), "zip", "unzip -p"},
-    {bytes("\x1f\x9d"), "compress (.Z)", "zcat"},
-    {bytes("7z\xbc\xaf\x27\x1c"), "7-Zip", "7z x -so"},
-    {bytes("LZIP"), "lzip", "lzip -dc"},
-    {bytes("\x89LZO"), "lzop", "lzop -dc"},
+    {"\x1f\x8b"sv, "gzip", "zcat"},
+    {"BZh"sv, "bzip2", "bzcat"},
+    {"\xfd\x37zXZ\0"sv, "xz", "xzcat"},
+    {"\x28\xb5\x2f\xfd"sv, "zstd", "zstdcat"},
+    {"\x50\x2a\x4d\x18"sv, "zstd", "zstdcat"},
+    {"\x04\x22\x4d\x18"sv, "lz4", "lz4 -dc"},
+    {"PK\x03\x04"sv, "zip", "unzip -p"},
+    {"\x1f\x9d"sv, "compress (.Z)", "zcat"},
+    {"7z\xbc\xaf\x27\x1c"sv, "7-Zip", "7z x -so"},
+    {"LZIP"sv, "lzip", "lzip -dc"},
+    {"\x89LZO"sv, "lzop", "lzop -dc"},
 };
 
 bool begins_with(std::string_view text, std::string_view start) { return text.substr(0, start.size()) == start; }
-
-}  // namespace
-
-const Compression* compression(std::string_view start) {
-    const auto found = std::find_if(std::begin(compressions), std::end(compressions),
-                                    [&](const Compression& each) { return begins_with(start, each.magic); });
-    return found == std::end(compressions) ? nullptr : found;
-}
-
-bool may_be_compressed(std::string_view start) {
-    const std::string_view first = start.substr(0, 3);
-    return !first.empty() && std::any_of(std::begin(compressions), std::end(compressions),
-                                         [&](const Compression& each) { return begins_with(each.magic, first); });
-}
-
-namespace {
 
 std::string shell_word(const std::string& text) {
     const auto plain = [](unsigned char c) { return std::isalnum(c) || std::strchr("@%+=:,./-_", c); };
@@ -120,6 +89,28 @@ struct Zlib {
 };
 
 }  // namespace
+
+void hold_closed_descriptors() {
+    for (int descriptor = 0; descriptor < 3; ++descriptor) {
+        if (fcntl(descriptor, F_GETFD) >= 0) continue;
+        closed[descriptor] = true;
+        open("/dev/null", names_only ? names_only : descriptor == 0 ? O_WRONLY : O_RDONLY);
+    }
+}
+
+bool was_closed(int descriptor) { return descriptor >= 0 && descriptor < 3 && closed[descriptor]; }
+
+const Compression* compression(std::string_view start) {
+    const auto found = std::find_if(std::begin(compressions), std::end(compressions),
+                                    [&](const Compression& each) { return begins_with(start, each.magic); });
+    return found == std::end(compressions) ? nullptr : found;
+}
+
+bool may_be_compressed(std::string_view start) {
+    const std::string_view first = start.substr(0, 3);
+    return !first.empty() && std::any_of(std::begin(compressions), std::end(compressions),
+                                         [&](const Compression& each) { return begins_with(each.magic, first); });
+}
 
 // Reads concatenated gzip streams, as gzip does.
 class Source::Inflater {

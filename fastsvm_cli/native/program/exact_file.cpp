@@ -2,15 +2,13 @@
 
 #include <sys/stat.h>
 
-#include <condition_variable>
-#include <exception>
-#include <mutex>
+#include <cerrno>
+#include <chrono>
 #include <system_error>
 #include <thread>
 #include <utility>
 
 #include "engine/checksum.h"
-#include "files/file_error.h"
 #include "models/kind.h"
 
 namespace fastsvm {
@@ -20,58 +18,52 @@ constexpr off_t most_at_once = 1 << 20;     // larger files are read on a thread
 constexpr std::size_t most_kept = 1 << 24;  // larger texts are read twice
 }  // namespace
 
-struct ExactFile::Content {
-    std::mutex mutex;
-    std::condition_variable changed;
-    bool done = false;
-    std::exception_ptr failure;
-    std::string fingerprint, text;  // text: empty if it is not kept
+std::string read_model_file(const std::string& path, const OpenFile& open) {
+    std::string out;
+    struct stat status;
+    const bool known = stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode);
+    of_model(path, [&] {
+        read_model_content(open(path), [&](const char* data, std::size_t size) {
+            if (out.empty() && known) out.reserve(static_cast<std::size_t>(status.st_size));
+            out.append(data, size);
+        });
+    });
+    return out;
+}
 
-    void read(const std::string& path, const OpenFile& open, bool again) {
-        std::string kept, found;
-        std::exception_ptr thrown;
-        try {
-            Sha256 sum;
-            bool keeps = true;
-            of_model(path, [&] {
-                read_model_content(open(path), [&](const char* data, std::size_t size) {
-                    sum.update(data, size);
-                    keeps = keeps && (kept.size() + size <= most_kept || !again);
-                    if (keeps)
-                        kept.append(data, size);
-                    else
-                        kept = std::string();
-                });
-            });
-            found = sum.hexadecimal().substr(0, fingerprint_digits);
-        } catch (...) {
-            thrown = std::current_exception();
-        }
-        const std::lock_guard<std::mutex> lock(mutex);
-        text = std::move(kept);
-        fingerprint = std::move(found);
-        failure = thrown;
-        done = true;
-        changed.notify_all();
-    }
-};
+std::shared_ptr<ExactFile::Content> ExactFile::read(const std::string& path, const OpenFile& open, bool again) {
+    const auto out = std::make_shared<Content>();
+    Sha256 sum;
+    bool keeps = true;
+    of_model(path, [&] {
+        read_model_content(open(path), [&](const char* data, std::size_t size) {
+            sum.update(data, size);
+            keeps = keeps && (out->text.size() + size <= most_kept || !again);
+            if (keeps)
+                out->text.append(data, size);
+            else
+                out->text = std::string();
+        });
+    });
+    out->fingerprint = sum.hexadecimal().substr(0, fingerprint_digits);
+    return out;
+}
 
-ExactFile::ExactFile(std::string path, OpenFile open)
-    : path(std::move(path)), open_(std::move(open)), content_(std::make_shared<Content>()) {
+ExactFile::ExactFile(std::string path, OpenFile open) : path(std::move(path)), open_(std::move(open)) {
     struct stat status{};
     if (this->path != "-" && stat(this->path.c_str(), &status) != 0) throw system_error(display(this->path), errno);
     const bool again = S_ISREG(status.st_mode);  // a pipe cannot be read again
-    const auto read = [content = content_, path = this->path, open = open_, again] {
-        content->read(path, open, again);
-    };
+    const auto task = std::make_shared<std::packaged_task<std::shared_ptr<Content>()>>(
+        [path = this->path, open = open_, again] { return read(path, open, again); });
+    content_ = task->get_future().share();
     if (again && status.st_size <= most_at_once) {
-        read();
+        (*task)();
         return;
     }
     try {
-        std::thread(read).detach();
+        std::thread([task] { (*task)(); }).detach();
     } catch (const std::system_error&) {  // no thread available
-        read();
+        (*task)();
     }
 }
 
@@ -82,23 +74,15 @@ void ExactFile::expect(std::string fingerprint, std::string model_file, bool wai
 }
 
 void ExactFile::check(bool at_end) const {
-    std::unique_lock<std::mutex> lock(content_->mutex);
-    if (!content_->done && !wait_ && !at_end) return;
-    content_->changed.wait(lock, [this] { return content_->done; });
-    if (content_->failure) std::rethrow_exception(content_->failure);
-    compare(content_->fingerprint);
+    const bool waits = wait_ || at_end;
+    if (waits || content_.wait_for(std::chrono::seconds(0)) == std::future_status::ready)
+        compare(content_.get()->fingerprint);
 }
 
 std::string ExactFile::text() {
     check(true);
-    {
-        const std::lock_guard<std::mutex> lock(content_->mutex);
-        if (!content_->text.empty()) return std::exchange(content_->text, std::string());
-    }
-    std::string out;
-    of_model(path, [&] {
-        read_model_content(open_(path), [&](const char* data, std::size_t size) { out.append(data, size); });
-    });
+    if (!content_.get()->text.empty()) return std::exchange(content_.get()->text, std::string());
+    std::string out = read_model_file(path, open_);
     compare(fingerprint(out));  // it may have changed since
     return out;
 }

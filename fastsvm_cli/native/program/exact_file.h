@@ -2,13 +2,14 @@
 #pragma once
 #include <cstdint>
 #include <functional>
+#include <future>
 #include <memory>
 #include <stdexcept>
 #include <string>
 
 #include "engine/header.h"
 #include "engine/line_blocks.h"
-#include "files/file_error.h"
+#include "files/source.h"
 
 namespace fastsvm {
 
@@ -38,12 +39,14 @@ template <class Work> auto of_model(const std::string& path, Work work) {
     }
 }
 
-// The file of --exact. The fingerprint of a large one is computed while the model and rows are read.
-
 // Opens a file's content. Throws FileError.
 using OpenFile = std::function<ByteStream(const std::string& path)>;
 
-// Thread-safe. Its members throw what reading throws, and LineError for another model than the expected one.
+// Reads the content of a model file. Throws FileError, and LineError if its start is not a model's.
+std::string read_model_file(const std::string& path, const OpenFile& open);
+
+// The file of --exact. The fingerprint of a large one is computed while the model and rows are read. Thread-safe. Its
+// members throw what reading throws, and LineError for another model than the expected one.
 class ExactFile {
 public:
     // Reads a small file; begins to read another on a thread, which nobody waits for at the end. Throws FileError
@@ -53,16 +56,19 @@ public:
     void expect(std::string fingerprint, std::string model_file, bool wait);
     // Checks the fingerprint, unless it is still being computed and neither `wait` nor at_end.
     void check(bool at_end) const;
-    // Returns the content; reads a large file again.
+    // Returns the content; reads a large file again. For one thread at a time.
     std::string text();
 
     const std::string path;
 
 private:
-    struct Content;
+    struct Content {
+        std::string fingerprint, text;  // text: empty if it is not kept
+    };
+    static std::shared_ptr<Content> read(const std::string& path, const OpenFile& open, bool again);
     void compare(const std::string& found) const;
     const OpenFile open_;
-    std::shared_ptr<Content> content_;
+    std::shared_future<std::shared_ptr<Content>> content_;
     std::string expected_, model_file_;
     bool wait_ = false;
 };

@@ -5,10 +5,9 @@
 
 #include <algorithm>
 #include <utility>
+#include <variant>
 
 #include "engine/checksum.h"
-#include "engine/run.h"
-#include "files/file_error.h"
 #include "files/output.h"
 #include "files/source.h"
 #include "simd/parallel.h"
@@ -16,12 +15,6 @@
 namespace fastsvm {
 
 namespace {
-
-// The parsers need whole lines.
-std::string with_line_end(std::string text) {
-    if (!text.empty() && text.back() != '\n') text += '\n';
-    return text;
-}
 
 // Reads a file of `contents`, or on the disk. It must not refer to the prediction, which the thread of --exact may
 // outlive.
@@ -52,6 +45,24 @@ bool replaced_at_end(const std::string& path) {
     struct stat status;
     return !standard_descriptor(path) && (stat(path.c_str(), &status) != 0 ? errno == ENOENT : S_ISREG(status.st_mode));
 }
+
+std::string quoted(const std::string& value) { return "'" + value + "'"; }
+
+// An option's value.
+struct Shown {
+    const PredictOption& option;
+    std::string operator()(bool value) const {
+        return option.kind == PredictOption::zero_or_one ? std::to_string(value) : value ? "on" : "off";
+    }
+    std::string operator()(std::int64_t value) const { return std::to_string(value); }
+    std::string operator()(std::uint64_t value) const { return std::to_string(value); }
+    std::string operator()(double value) const { return json_number(value); }
+    std::string operator()(const std::string& value) const { return quoted(value); }
+    std::string operator()(const std::optional<std::string>& file) const { return (*this)(file.has_value()); }
+    template <class Number> std::string operator()(const std::optional<Number>& value) const {
+        return value ? (*this)(*value) : "unset";
+    }
+};
 
 }  // namespace
 
@@ -91,9 +102,7 @@ void refuse_model_output(const std::string& path) {
 Prediction::Prediction(Request request, Decompress decompress, Contents contents)
     : request(std::move(request)),
       run_counts(!this->request.unlabelled),
-      open_(opener(std::move(decompress), std::move(contents))),
-      with_models_(false),
-      start_(std::chrono::steady_clock::now()) {}
+      open_(opener(std::move(decompress), std::move(contents))) {}
 
 Prediction::Prediction(Request request, std::shared_ptr<ModelFile> file, std::string fingerprint,
                        std::int32_t first_index, std::shared_ptr<Fallback> exact, Say warn)
@@ -101,24 +110,12 @@ Prediction::Prediction(Request request, std::shared_ptr<ModelFile> file, std::st
       run_counts(!this->request.unlabelled),
       warn_(std::move(warn)),
       with_models_(true),
-      start_(std::chrono::steady_clock::now()),
       loaded_(loaded_model(std::move(file))),
       exact_(std::move(exact)),
       fingerprint_(std::move(fingerprint)),
       first_index_(first_index) {}
 
 // ---- files
-
-std::string Prediction::read_model_text(const std::string& path) const {
-    std::string out;
-    struct stat status;
-    const bool known = stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode);
-    read_model_content(open_(path), [&](const char* data, std::size_t size) {
-        if (out.empty() && known) out.reserve(static_cast<std::size_t>(status.st_size));
-        out.append(data, size);
-    });
-    return out;
-}
 
 std::string Prediction::read_text(const std::string& path) const {
     std::string out, buffer(1 << 16, 0);
@@ -147,29 +144,30 @@ void Prediction::check_files() const {
 
 void Prediction::read_scaling() {
     if (!request.scale_file) return;
-    const auto checked = [&](const std::string& path, const std::string& error, std::int64_t line) {
-        if (!error.empty()) throw LineError(LineError::data, path, line, error);
+    const auto of_file = [this](const std::string& path, const auto& read) {
+        std::string text = read_text(path);
+        scaling_digest_ += fastsvm::fingerprint(text);
+        if (!text.empty() && text.back() != '\n') text += '\n';  // the parsers need whole lines
+        try {
+            read(text);
+        } catch (const ScalingFileError& error) {
+            throw LineError(LineError::data, path, error.line, error.what());
+        }
     };
-    const std::string& path = *request.scale_file;
-    const std::string text = read_text(path), whole = with_line_end(text);
-    const auto read = std::make_shared<Scaling::Read>(Scaling::read(whole));
-    checked(path, read->error, read->line);
-    scaling_digest_ = fastsvm::fingerprint(text);
-    if (request.y_scale_file) {
-        if (read->scaling.kind() != Scaling::Kind::standard)
-            checked(path, "a range file of svm-scale found, expected the scale file of write.svm", 1);
-        const std::string labels = read_text(*request.y_scale_file), lines = with_line_end(labels);
-        std::int64_t line = 0;
-        const std::string error = read->scaling.read_labels(lines, &line);
-        checked(*request.y_scale_file, error, line);
-        scaling_digest_ += fastsvm::fingerprint(labels);
-    }
-    scaling_ = std::shared_ptr<const Scaling>(read, &read->scaling);
-    scaling_name_ = display(path);
+    Scaling scaling;
+    of_file(*request.scale_file, [&](const std::string& text) {
+        scaling = Scaling::read(text);
+        if (request.y_scale_file && scaling.kind() != Scaling::Kind::standard)
+            throw ScalingFileError("a range file of svm-scale found, expected the scale file of write.svm", 1);
+    });
+    if (request.y_scale_file)
+        of_file(*request.y_scale_file, [&](const std::string& text) { scaling.read_labels(text); });
+    scaling_ = std::make_shared<const Scaling>(std::move(scaling));
+    scaling_name_ = display(*request.scale_file);
 }
 
 void Prediction::load() {
-    std::string text = of_model(request.model_file, [&] { return read_model_text(request.model_file); });
+    const std::string text = read_model_file(request.model_file, open_);
     loaded_ = of_model(request.model_file, [&] { return load_model(text); });
     if (request.resume || request.as_json || request.dask) fingerprint_ = fastsvm::fingerprint(text);
     for (const auto& [line, why] : loaded_.notes) warn(request.model_file + ":" + std::to_string(line) + ": " + why);
@@ -185,6 +183,8 @@ Reading Prediction::reading() const {
 }
 
 // ---- options and models
+
+LineError Prediction::unfit(const std::string& why) const { return {LineError::model, request.model_file, 0, why}; }
 
 bool Prediction::stops_within() const {
     return request.tolerance && model_->ordered && model_->header.regression() && !request.falls_back() &&
@@ -205,8 +205,7 @@ void Prediction::check_options() {
     if (r.dense && serials)
         throw UsageError("--dense does not go with a precomputed kernel, whose rows hold serial numbers.");
     if (r.probability && !header.has_probability())
-        throw LineError(LineError::model, r.model_file, 0,
-                        "the model has no probability estimates; train it with svm-train -b 1");
+        throw unfit("the model has no probability estimates; train it with svm-train -b 1");
     model_ = r.steps ? file.stopped_after(*r.steps) : loaded_.model;
     if (!model_)
         throw UsageError("--steps goes with a model of fastsvm order --method geometry, which " + r.model_file +
@@ -220,8 +219,7 @@ void Prediction::check_options() {
     if (r.open_file && r.probability && model_->proves && model_->certified && !r.falls_back())
         throw UsageError("--open-rows with -b 1 needs --exact: a reduced set has probability parameters of its own.");
     if (r.outside_file && !file.bounded())
-        throw LineError(LineError::model, r.model_file, 0,
-                        "the model has no bound (eq. 3.11): only RBF expansions, from fastsvm approx, have one");
+        throw unfit("the model has no bound (eq. 3.11): only RBF expansions, from fastsvm approx, have one");
 }
 
 Fallback::Load Prediction::exact_loader() {
@@ -239,7 +237,6 @@ Fallback::Load Prediction::exact_loader() {
 
 std::shared_ptr<Audit> Prediction::audit() {
     if (!request.audit) return nullptr;
-    const auto unfit = [&](const std::string& why) { return LineError(LineError::model, request.model_file, 0, why); };
     const auto exact = loaded_.file->exact_model_file();
     if (model_->header.regression())
         throw unfit("a regression model found; --audit counts labels that differ, and a value is no label");
@@ -273,7 +270,7 @@ std::shared_ptr<Fallback> Prediction::fallback() {
         throw UsageError("--tolerance is for regression models; a label is proven or it is not.");
     const std::string why =
         no_certificates(model.certified, loaded_.folds, model.proves, !loaded_.model->fingerprint.empty());
-    if (!why.empty()) throw LineError(LineError::model, request.model_file, 0, why);
+    if (!why.empty()) throw unfit(why);
     if (!request.falls_back()) return nullptr;
     return std::make_shared<Fallback>(exact_loader(), tolerance.value_or(0));
 }
@@ -419,6 +416,85 @@ std::vector<std::string> Prediction::row_warnings() const {
     return out;
 }
 
+// ---- records: the JSON document, and the options that the lines depend on
+
+std::optional<double> Prediction::most_disagreement() const {
+    if (!request.audit) return std::nullopt;
+    return upper_bound(static_cast<double>(run_counts.audit_differing), static_cast<double>(run_counts.audited),
+                       audit_confidence);
+}
+
+std::string Prediction::document() const {
+    const Model& model = *model_;
+    const Header& printed = predictor_->resolved.printed->header;
+    const bool proven = predictor_->resolved.exact != nullptr, open_rows = request.open_file.has_value();
+    std::string out = "{";
+    const auto member = [&](const std::string& name, const std::string& value) {
+        out += (out.size() > 1 ? ", \"" : "\"") + name + "\": " + value;
+    };
+    const auto text = [&](const std::string& name, const std::string& value) { member(name, '"' + value + '"'); };
+    const auto count = [&](const std::string& name, std::int64_t value) { member(name, std::to_string(value)); };
+    const auto number = [&](const std::string& name, double value) { member(name, json_number(value)); };
+    text("fastsvm", FASTSVM_VERSION);
+    text("model_kind", loaded_.kind);
+    text("model_fingerprint", fingerprint_);
+    if (!loaded_.model->fingerprint.empty()) text("exact_fingerprint", loaded_.model->fingerprint);
+    const RunCounts& r = run_counts;
+    count("rows", r.rows);
+    if (bad_rows) count("bad_rows", bad_rows->count);
+    if (r.labelled) {
+        const std::vector<double> found = scores(printed, r.score);
+        number(printed.regression() ? "mean_squared_error" : "accuracy", found[0]);
+        if (printed.regression())
+            number("squared_correlation", found[1]);
+        else
+            count("correct", r.score.correct);
+    }
+    if (loaded_.file->bounded()) count("rows_outside_bound", r.outside);
+    if (proven) {
+        count("rows_proven", r.rows - r.evaluated);
+        count("rows_evaluated", r.evaluated);
+    } else if (open_rows) {
+        count("rows_proven", r.rows - r.undecided);
+    } else if (model.proves && !printed.regression()) {
+        count("rows_proven", r.rows);
+    }
+    if (open_rows) count("rows_open", proven ? r.evaluated : r.undecided);
+    if (model.proves || proven) count("rows_by_reference_sum", r.reference_rows);
+    if ((model.proves && !model.ordered) || proven) {
+        count("rows_by_grid", r.level_rows[grid_level]);
+        count("rows_in_single_precision", r.level_rows[single_level]);
+        count("rows_in_double_precision", r.level_rows[double_level]);
+    }
+    if (model.ordered) {
+        const auto real = [](std::int64_t value) { return static_cast<double>(value); };
+        count("kernel_evaluations", r.kernel_evaluations);
+        count("kernel_evaluations_of_exact", r.rows * printed.total_sv);
+        number("kernel_evaluations_per_row", real(r.kernel_evaluations) / real(r.rows));
+    }
+    if (request.steps) count("rows_decided", r.rows - r.undecided);
+    if (const std::optional<double> most = most_disagreement()) {
+        count("audited", r.audited);
+        count("audit_differing", r.audit_differing);
+        number("audit_upper", *most);
+    }
+    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+    number("seconds", seconds);
+    number("rows_per_second", static_cast<double>(r.rows - rows_before_) / seconds);
+    return out + "}";
+}
+
+std::vector<std::pair<std::string, std::string>> Prediction::made_with() const {
+    std::vector<std::pair<std::string, std::string>> out{{"fastsvm", quoted(FASTSVM_VERSION)},
+                                                         {"model", quoted(fingerprint_)}};
+    for (const PredictOption& option : predict_options) {
+        const auto value = [&](auto member) { return Shown{option}(request.*member); };
+        if (option.lines) out.emplace_back(option.spellings[0], std::visit(value, option.member));
+    }
+    out.emplace_back("--scale", scaling_digest_.empty() ? "unset" : quoted("a file of SHA-256 " + scaling_digest_));
+    return out;
+}
+
 int Prediction::end() {
     if (scaling_)
         for (const std::string& line : scaling_warnings(*scaling_, scaled, scaling_name_)) warn(line.substr(9));
@@ -443,9 +519,7 @@ int Prediction::end() {
                  std::to_string(bad_rows->count + run_counts.rows) + " lines, " +
                  (bad_rows->nan ? "each a line of nan." : "left out."));
         if (most) note(audit_note(run_counts, *most));
-        std::optional<int> steps;
-        if (request.steps) steps = static_cast<int>(*request.steps);
-        for (const std::string& line : closing_notes(predictor_->resolved, run_counts, steps)) note(line);
+        for (const std::string& line : closing_notes(predictor_->resolved, run_counts, request.steps)) note(line);
     }
     if (!request.max_disagreement || !most || *most <= *request.max_disagreement) return 0;
     say(2, "Error: " + display(request.model_file) + ": " +

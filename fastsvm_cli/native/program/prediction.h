@@ -78,14 +78,14 @@ public:
     std::optional<BadRows> bad_rows;
 
 private:
-    std::string read_model_text(const std::string& path) const;
     std::string read_text(const std::string& path) const;
     Reading reading() const;
     void check_files() const;
     void read_scaling();
     void load();
     void check_options();
-    bool stops_within() const;  // --tolerance lets an ordered model's rows stop early
+    LineError unfit(const std::string& why) const;  // of the model file
+    bool stops_within() const;                      // --tolerance lets an ordered model's rows stop early
     void resolve(std::shared_ptr<Audit> sample);
     std::shared_ptr<Fallback> fallback();
     std::shared_ptr<Audit> audit();
@@ -98,8 +98,8 @@ private:
 
     const OpenFile open_;
     const Say warn_;
-    const bool with_models_;
-    const std::chrono::steady_clock::time_point start_;
+    const bool with_models_ = false;
+    const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
     LoadedModel loaded_;
     std::shared_ptr<Model> model_;     // loaded_'s, or one that stops early
     std::shared_ptr<Fallback> exact_;  // of the caller or of --exact

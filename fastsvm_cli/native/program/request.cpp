@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <limits>
+#include <type_traits>
 
 namespace fastsvm {
 
@@ -49,62 +50,49 @@ double read_number(const std::string& word) {
 }
 
 // Stores an option's value.
-class Reader {
-public:
-    Reader(const PredictOption& option, const std::string& spelling, const std::string& word)
-        : option_(option), spelling_(spelling), word_(word) {}
-
-    void operator()(bool& out) const {
-        if (word_ != "0" && word_ != "1") fail("0 or 1");
-        out = word_ == "1";
-    }
-    void operator()(std::int64_t& out) const {
-        if (option_.kind == PredictOption::megabytes) {
-            const double bytes = read_number(word_) * 1e6;
-            if (!(bytes > 0 && bytes < 9e18)) fail("a number above 0");
+template <class Value>
+void store(const PredictOption& option, const std::string& spelling, const std::string& word, Value& out) {
+    const auto require = [&](bool good, const std::string& expected) {
+        if (!good) throw UsageError(spelling + ": '" + word + "' found, expected " + expected);
+    };
+    const auto whole = [&](const char* expected, std::uint64_t least = 0) -> std::uint64_t {
+        require(only(word, "0123456789") && word.size() <= 18 && std::stoull(word) >= least, expected);
+        return std::stoull(word);
+    };
+    constexpr std::uint64_t most = std::numeric_limits<int>::max();
+    if constexpr (std::is_same_v<Value, bool>) {
+        require(word == "0" || word == "1", "0 or 1");
+        out = word == "1";
+    } else if constexpr (std::is_same_v<Value, std::uint64_t>) {
+        out = whole("a whole number of 0 or more");
+    } else if constexpr (std::is_same_v<Value, std::optional<std::int64_t>>) {
+        out = static_cast<std::int64_t>(std::min(whole("a whole number of 1 or more", 1), most));
+    } else if constexpr (std::is_same_v<Value, std::int64_t>) {
+        if (option.kind == PredictOption::megabytes) {
+            const double bytes = read_number(word) * 1e6;
+            require(bytes > 0 && bytes < 9e18, "a number above 0");
             out = std::max(static_cast<std::int64_t>(bytes), std::int64_t{1});
         } else {
-            out = static_cast<std::int64_t>(
-                std::min<std::uint64_t>(whole("a whole number of 0 or more"), std::numeric_limits<int>::max()));
+            out = static_cast<std::int64_t>(std::min(whole("a whole number of 0 or more"), most));
         }
-    }
-    void operator()(std::uint64_t& out) const { out = whole("a whole number of 0 or more"); }
-    void operator()(std::optional<std::int64_t>& out) const {
-        if (!whole("a whole number of 1 or more")) fail("a whole number of 1 or more");
-        (*this)(out.emplace());
-    }
-    void operator()(std::optional<double>& out) const {
-        const bool share = option_.kind == PredictOption::share,
-                   percent = share && !word_.empty() && word_.back() == '%';
-        const double found = percent ? read_number(word_.substr(0, word_.size() - 1)) / 100 : read_number(word_);
-        if (!(found >= 0 && found <= (share ? 1 : std::numeric_limits<double>::max())))
-            fail(share ? "a share, as 0.005 or 0.5%" : "a number of 0 or more");
+    } else if constexpr (std::is_same_v<Value, std::optional<double>>) {
+        const bool share = option.kind == PredictOption::share, percent = share && !word.empty() && word.back() == '%';
+        const double found = percent ? read_number(word.substr(0, word.size() - 1)) / 100 : read_number(word);
+        require(found >= 0 && found <= (share ? 1 : std::numeric_limits<double>::max()),
+                share ? "a share, as 0.005 or 0.5%" : "a number of 0 or more");
         out = found;
+    } else {
+        out = word;
     }
-    void operator()(std::optional<std::string>& out) const { out = word_; }
-    void operator()(std::string& out) const {
-        out = word_;
-        if (option_.kind == PredictOption::bad_row) {
-            if (word_ != "stop" && word_ != "skip" && word_ != "nan") fail("stop, skip or nan");
-            return;
+    if (option.kind == PredictOption::bad_row)
+        require(word == "stop" || word == "skip" || word == "nan", "stop, skip or nan");
+    if constexpr (std::is_same_v<Value, std::string>)
+        if (option.kind == PredictOption::character) {
+            if (word == "\\t" || word == "tab") out = "\t";
+            if (word == "space") out = " ";
+            require(may_delimit(out), "one character that cannot be part of a number (or \\t)");
         }
-        if (word_ == "\\t" || word_ == "tab") out = "\t";
-        if (word_ == "space") out = " ";
-        if (!may_delimit(out)) fail("one character that cannot be part of a number (or \\t)");
-    }
-
-private:
-    std::uint64_t whole(const char* expected) const {
-        if (!only(word_, "0123456789") || word_.size() > 18) fail(expected);
-        return std::stoull(word_);
-    }
-    [[noreturn]] void fail(const std::string& expected) const {
-        throw UsageError(spelling_ + ": '" + word_ + "' found, expected " + expected);
-    }
-
-    const PredictOption& option_;
-    const std::string &spelling_, &word_;
-};
+}
 
 void take_files(const std::vector<std::string>& files, Request& out) {
     if (files.size() < 2)
@@ -191,7 +179,7 @@ Request read_request(const std::vector<std::string>& words, bool* help, bool* ve
         const bool next = !short_with_value && equals == std::string::npos;
         if (next && at + 1 == words.size()) throw UsageError(spelling + " needs a value");
         const std::string value = next ? words[++at] : short_with_value ? word.substr(2) : word.substr(equals + 1);
-        std::visit([&](auto member) { Reader(*option, spelling, value)(out.*member); }, option->member);
+        std::visit([&](auto member) { store(*option, spelling, value, out.*member); }, option->member);
     }
     take_files(files, out);
     return out;

@@ -5,8 +5,6 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
-#include <stdexcept>
-#include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -27,11 +25,6 @@ void expect_count(const char* name, std::int64_t found, const char* of, std::int
     if (found != expected)
         fail(std::string(name) + ": " + std::to_string(found) + " " + of + " found, expected " +
              std::to_string(expected) + ": " + why);
-}
-
-std::string shortest(double value) {
-    char buffer[number_text_max];
-    return std::string(buffer, write_shortest(buffer, value));
 }
 
 template <class Visit> void with_type(NumberType type, Visit visit) {
@@ -60,14 +53,18 @@ bool is_contiguous(const MatrixView& view, std::int64_t size) {
            (view.rows <= 1 || view.row_stride == view.columns * size);
 }
 
+void expect_whole(const MatrixView& view, const char* name) {
+    if (view.type != NumberType::int64 && view.type != NumberType::int32)
+        fail(std::string(name) + ": real numbers found, expected whole ones (int32 or int64)");
+}
+
 template <class T> Array<T> array_of(const MatrixView& view, const char* name) {
     const std::int64_t n = view.rows * view.columns;
     const bool contiguous = is_contiguous(view, sizeof(T));
     const bool aligned = reinterpret_cast<std::uintptr_t>(view.data) % alignof(T) == 0;
     if (n && view.owner && view.type == type_of<T> && contiguous && aligned)
         return Array<T>(reinterpret_cast<const T*>(view.data), n, view.owner);
-    if (n && std::is_integral_v<T> && (view.type == NumberType::float64 || view.type == NumberType::float32))
-        fail(std::string(name) + ": real numbers found, expected whole ones (int32 or int64)");
+    if (n && std::is_integral_v<T>) expect_whole(view, name);
     Array<T> out(n);
     if (n && view.type == type_of<T> && contiguous) {
         std::memcpy(out.data(), view.data, static_cast<std::size_t>(n) * sizeof(T));
@@ -93,8 +90,7 @@ Array<double> leading_of(const MatrixView& view) {
     Array<double> leading = array_of<double>(view, "leading");
     for (std::int64_t i = 0; i < leading.size(); ++i)
         if (!std::isfinite(leading[i]))
-            fail("row " + std::to_string(i / view.columns) + ": a leading number " + shortest(leading[i]) +
-                 " found, expected a finite number");
+            fail("row " + std::to_string(i / view.columns) + ": " + not_finite_error(leading[i], "a leading number"));
     return leading;
 }
 
@@ -118,11 +114,6 @@ void check_rows(std::int64_t rows, Check check, Error error, std::int64_t first_
 // Reads one number. array_of would copy or refuse them all.
 std::int64_t whole_at(const MatrixView& view, std::int64_t row) {
     return view.type == NumberType::int64 ? at<std::int64_t>(view, row) : at<std::int32_t>(view, row);
-}
-
-void expect_whole(const MatrixView& view, const char* name) {
-    if (view.type != NumberType::int64 && view.type != NumberType::int32)
-        fail(std::string(name) + ": real numbers found, expected whole ones (int32 or int64)");
 }
 
 // Sets the squared norms of `count` rows, each summed in the parser's order, and their numbers of entries other than 0.

@@ -11,6 +11,7 @@
 #endif
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <charconv>
 #include <cmath>
@@ -25,55 +26,11 @@ bool continues_a_number(char c) {
     return is_digit(c) || c == '.' || c == '+' || c == '-' || ((c | 32) >= 'a' && (c | 32) <= 'z');
 }
 
-// Position of the first nonzero digit as an exponent of the base (2 for hexadecimal); its sign separates huge numbers
-// from tiny ones.
-long leading_exponent(const char* p, const char* end, bool hexadecimal) {
-    long position = 0, leading = 0;
-    bool fraction = false, found = false;
-    for (; p < end && (*p | 32) != (hexadecimal ? 'p' : 'e'); ++p) {
-        if (*p == '.') {
-            fraction = true;
-            continue;
-        }
-        if (!found && *p != '0') {
-            found = true;
-            leading = fraction ? -position - 1 : 0;
-        } else if (found && !fraction) {
-            ++leading;
-        }
-        position += fraction;
-    }
-    if (hexadecimal) leading *= 4;
-    long exponent = 0;
-    if (p < end) {
-        const bool negative = *++p == '-';
-        if (*p == '-' || *p == '+') ++p;
-        while (p < end && is_digit(*p) && exponent < 100000000) exponent = exponent * 10 + (*p++ - '0');
-        if (negative) exponent = -exponent;
-    }
-    return leading + exponent;
-}
-
-constexpr std::uint64_t whole_power_of_ten[] = {1u,
-                                                10u,
-                                                100u,
-                                                1000u,
-                                                10000u,
-                                                100000u,
-                                                1000000u,
-                                                10000000u,
-                                                100000000u,
-                                                1000000000u,
-                                                10000000000u,
-                                                100000000000u,
-                                                1000000000000u,
-                                                10000000000000u,
-                                                100000000000000u,
-                                                1000000000000000u,
-                                                10000000000000000u,
-                                                100000000000000000u,
-                                                1000000000000000000u,
-                                                10000000000000000000u};
+constexpr auto whole_power_of_ten = [] {
+    std::array<std::uint64_t, 20> out{1};
+    for (std::size_t power = 1; power < out.size(); ++power) out[power] = 10 * out[power - 1];
+    return out;
+}();
 constexpr int largest_power = 19;
 
 // Writes %.<digits>g, 1 to 17 digits; null for large, tiny and halfway numbers. The value is m / 2^shift; m 10^power /
@@ -141,15 +98,20 @@ char* write_digits(char* p, double value, int digits) {
 }
 
 // std::from_chars, or strtod where the library reads only whole numbers (libc++ before 20). hexadecimal: digits follow
-// 0x.
+// 0x. A value out of range is below 1, or infinite.
 std::from_chars_result nearest_double(const char* digits, const char* end, bool hexadecimal, double& value) {
 #if defined(__cpp_lib_to_chars) && !defined(FASTSVM_PORTABLE)
-    return std::from_chars(digits, end, value, hexadecimal ? std::chars_format::hex : std::chars_format::general);
-#else
+    const auto result =
+        std::from_chars(digits, end, value, hexadecimal ? std::chars_format::hex : std::chars_format::general);
+    if (result.ec != std::errc::result_out_of_range) return result;  // from_chars does not say which
+#endif
     static const locale_t c_locale = newlocale(LC_ALL_MASK, "C", nullptr);
     char* stop = nullptr;
     errno = 0;
     value = strtod_l(hexadecimal ? digits - 2 : digits, &stop, c_locale);
+#if defined(__cpp_lib_to_chars) && !defined(FASTSVM_PORTABLE)
+    return result;
+#else
     if (stop <= digits) return {digits, std::errc::invalid_argument};
     const bool beyond = errno == ERANGE && (value == 0 || std::isinf(value));
     return {std::min<const char*>(stop, end), beyond ? std::errc::result_out_of_range : std::errc()};
@@ -162,7 +124,48 @@ template <class Float> char* shortest(char* p, Float value) {
     return std::to_chars(p, p + number_text_max, value).ptr;
 }
 
+template <class Write, class... Options> std::string text_of(Write write, double value, Options... options) {
+    char buffer[number_text_max];
+    return std::string(buffer, write(buffer, value, options...));
+}
+
+std::string found_at(const char* p, const char* end) {
+    return (p >= end ? "the end of the file" : ends_word(p) ? "the end of the line" : quote_word(p, end)) + " found";
+}
+
+template <class Number> std::string formatted(const Number* numbers, std::size_t count) {
+    std::string text;
+    text.reserve(count * 14);
+    char buffer[number_text_max];
+    for (std::size_t i = 0; i < count; ++i) {
+        const char* const end = write_shortest(buffer, numbers[i]);
+        if (i) text += ' ';
+        text.append(buffer, static_cast<std::size_t>(end - buffer));
+    }
+    text += '\n';
+    return text;
+}
+
 }  // namespace
+
+std::vector<std::string_view> split_words(std::string_view text, const char* separators) {
+    std::vector<std::string_view> out;
+    for (std::size_t end = 0;;) {
+        const std::size_t begin = text.find_first_not_of(separators, end);
+        if (begin == std::string_view::npos) return out;
+        end = std::min(text.find_first_of(separators, begin), text.size());
+        out.push_back(text.substr(begin, end - begin));
+    }
+}
+
+const char* control_name(char c) {
+    switch (c) {
+        case '\r': return "a carriage return";
+        case '\v': return "a vertical tab";
+        case '\f': return "a form feed";
+        default: return nullptr;
+    }
+}
 
 const char* read_double_slow(const char* p, double* out, NumberStatus* status) {
     const char* const start = p;
@@ -172,27 +175,18 @@ const char* read_double_slow(const char* p, double* out, NumberStatus* status) {
     while (continues_a_number(*end)) ++end;
     const bool hexadecimal = p[0] == '0' && (p[1] | 32) == 'x';
     const char* const digits = hexadecimal ? p + 2 : p;
-    // from_chars would accept a second sign.
-    if (*digits == '-' || *digits == '+') {
-        *status = NumberStatus::not_a_number;
+    const auto fail = [&](NumberStatus why) {
+        *status = why;
         return start;
-    }
+    };
+    // from_chars would accept a second sign.
+    if (*digits == '-' || *digits == '+') return fail(NumberStatus::not_a_number);
     double value = 0;
     const std::from_chars_result result = nearest_double(digits, end, hexadecimal, value);
-    if (result.ec == std::errc::invalid_argument) {
-        *status = NumberStatus::not_a_number;
-        return start;
-    }
-    if (result.ec == std::errc::result_out_of_range) {
-        // from_chars does not say which.
-        const bool small = leading_exponent(digits, result.ptr, hexadecimal) < 0;
-        *status = small ? NumberStatus::underflow : NumberStatus::overflow;
-        return start;
-    }
-    if (!std::isfinite(value)) {
-        *status = NumberStatus::not_finite;
-        return start;
-    }
+    if (result.ec == std::errc::invalid_argument) return fail(NumberStatus::not_a_number);
+    if (result.ec == std::errc::result_out_of_range)
+        return fail(std::fabs(value) < 1 ? NumberStatus::underflow : NumberStatus::overflow);
+    if (!std::isfinite(value)) return fail(NumberStatus::not_finite);
     *out = negative ? -value : value;
     *status = NumberStatus::ok;
     return result.ptr;
@@ -217,26 +211,9 @@ char* write_g(char* p, double value, int digits) {
     return std::to_chars(p, p + number_text_max, value, std::chars_format::general, digits).ptr;
 }
 
-namespace {
-
-std::string found_at(const char* p, const char* end) {
-    return (p >= end ? "the end of the file" : ends_word(p) ? "the end of the line" : quote_word(p, end)) + " found";
-}
-
-template <class Number> std::string formatted(const Number* numbers, std::size_t count) {
-    std::string text;
-    text.reserve(count * 14);
-    char buffer[number_text_max];
-    for (std::size_t i = 0; i < count; ++i) {
-        const char* const end = write_shortest(buffer, numbers[i]);
-        if (i) text += ' ';
-        text.append(buffer, static_cast<std::size_t>(end - buffer));
-    }
-    text += '\n';
-    return text;
-}
-
-}  // namespace
+std::string shortest_number(double value) { return text_of(shortest<double>, value); }
+std::string repr_number(double value) { return text_of(write_repr, value); }
+std::string short_number(double value, int digits) { return text_of(write_g, value, digits); }
 
 NumberLines read_numbers(std::string_view text, std::int64_t offset, std::int64_t count, bool single) {
     const std::int64_t length = static_cast<std::int64_t>(text.size());
@@ -282,19 +259,6 @@ bool round_to_stored(std::vector<double>& numbers, bool single) {
     return finite;
 }
 
-namespace {
-
-const char* control_name(char c) {
-    switch (c) {
-        case '\r': return "a carriage return";
-        case '\v': return "a vertical tab";
-        case '\f': return "a form feed";
-        default: return nullptr;
-    }
-}
-
-}  // namespace
-
 std::string quote(const char* p, const char* end) {
     constexpr std::ptrdiff_t most = 40;
     std::string out = "'";
@@ -325,9 +289,8 @@ std::string number_error(NumberStatus status, const char* p, const char* end, co
     }
 }
 
-std::string not_finite_error(double value) {
-    char buffer[number_text_max];
-    return "a value " + std::string(buffer, write_shortest(buffer, value)) + " found, expected a finite number";
+std::string not_finite_error(double value, const char* what) {
+    return std::string(what) + " " + shortest_number(value) + " found, expected a finite number";
 }
 
 std::string index_error(std::int32_t index, std::int64_t last) {

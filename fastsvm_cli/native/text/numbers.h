@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace fastsvm {
@@ -22,6 +23,14 @@ inline const char* skip_blanks(const char* p) {
     while (is_blank(*p)) ++p;
     return *p == '\r' && p[1] == '\n' ? p + 1 : p;
 }
+
+inline constexpr char blanks_and_line_ends[] = " \t\n\v\f\r";
+
+// Splits at runs of separators.
+std::vector<std::string_view> split_words(std::string_view text, const char* separators = blanks_and_line_ends);
+
+// The name of a character that is no blank but separates words elsewhere; null for others.
+const char* control_name(char c);
 
 // ---- single numbers, without allocation
 
@@ -73,6 +82,11 @@ char* write_shortest(char* p, float value);        // same in single precision
 char* write_repr(char* p, double value);           // the same, as Python's repr: 1.0, 1e-05
 char* write_g(char* p, double value, int digits);  // printf's %.<digits>g
 
+// Likewise, as strings.
+std::string shortest_number(double value);
+std::string repr_number(double value);
+std::string short_number(double value, int digits = 6);  // %.<digits>g
+
 // ---- numbers in bodies of compiled models
 
 // The result of read_numbers().
@@ -111,7 +125,7 @@ __attribute__((cold)) std::string word_error(const char* p, const char* end, con
 __attribute__((cold)) std::string number_error(NumberStatus status, const char* p, const char* end,
                                                const char* expected, char delimiter = ' ');
 // Messages for numbers in arrays. last: the previous index in the row, or -1.
-std::string not_finite_error(double value);
+std::string not_finite_error(double value, const char* what = "a value");
 std::string index_error(std::int32_t index, std::int64_t last = -1);
 // Message of an error in the comment [p, end), or "". plain: refuses a ':' (Format::plain_comments).
 __attribute__((cold)) std::string comment_error(const char* p, const char* end, bool plain);

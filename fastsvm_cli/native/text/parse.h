@@ -51,5 +51,7 @@ struct AroundResult {
 AroundResult parse_around(std::string_view text, std::int64_t first_line, Format format, std::size_t keep);
 
 std::int64_t count_lines(std::string_view text);
+// The number of the line at an offset.
+std::int64_t line_at(std::string_view text, std::size_t offset);
 
 }  // namespace fastsvm

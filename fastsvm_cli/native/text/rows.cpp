@@ -1,6 +1,5 @@
 #include "text/rows.h"
 
-#include <algorithm>
 #include <cmath>
 #include <stdexcept>
 
@@ -20,11 +19,6 @@ void copy_rows(const Rows& from, std::int64_t first, std::int64_t last, Rows& to
     std::copy_n(from.squared_norms.data() + first, last - first, to.squared_norms.data() + at);
     for (std::int64_t r = first; r < last; ++r) to.indptr[at + r - first + 1] = entry + from.end(r) - begin;
     to.increasing = to.increasing && from.increasing;
-}
-
-// Adds gaps to `to`, shifted by `rows`.
-void add_gaps(const std::vector<Gap>& gaps, std::int64_t rows, Rows& to) {
-    for (const Gap& gap : gaps) to.add_gap({gap.row + rows, gap.lines, gap.bad});
 }
 
 }  // namespace
@@ -91,13 +85,14 @@ void Rows::add_gap(const Gap& gap) {
     }
 }
 
-std::vector<std::int64_t> Rows::line_numbers(const std::vector<std::int64_t>& requested) const {
+std::vector<std::int64_t> lines_of(const std::vector<std::int64_t>& rows, std::int64_t first_line,
+                                   const std::vector<Gap>& gaps, std::int64_t first_row) {
     std::vector<std::int64_t> out;
-    out.reserve(requested.size());
+    out.reserve(rows.size());
     std::int64_t between = 0;
     auto gap = gaps.begin();
-    for (const std::int64_t row : requested) {
-        for (; gap != gaps.end() && gap->row <= row; ++gap) between += gap->lines;
+    for (const std::int64_t row : rows) {
+        for (; gap != gaps.end() && gap->row <= first_row + row; ++gap) between += gap->lines;
         out.push_back(first_line + row + between);
     }
     return out;
@@ -144,7 +139,7 @@ Rows concatenate_rows(const std::vector<std::shared_ptr<const Rows>>& parts) {
     std::int64_t at = 0;
     for (const auto& part : parts) {
         copy_rows(*part, 0, part->rows, to, at);
-        add_gaps(part->gaps, at, to);
+        for (const Gap& gap : part->gaps) to.add_gap({gap.row + at, gap.lines, gap.bad});
         at += part->rows;
         to.max_index = std::max(to.max_index, part->max_index);
         to.scaling.add(part->scaling);

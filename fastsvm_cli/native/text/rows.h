@@ -34,14 +34,14 @@ public:
     T& operator[](std::int64_t i) { return data_[i]; }
     const T& operator[](std::int64_t i) const { return data_[i]; }
     std::int64_t size() const { return size_; }
-    // Makes it an array of n numbers, uninitialised if they are more than it had.
+    // Makes it an array of n numbers. In its own memory, keeps those that it had; the others are uninitialised.
     void resize(std::int64_t n) {
         if (n > capacity_) {
-            Array larger;
-            larger.data_ = static_cast<T*>(std::malloc(static_cast<std::size_t>(n) * sizeof(T)));
-            if (!larger.data_) throw std::bad_alloc();
-            larger.capacity_ = n;
-            swap(larger);
+            void* const larger = std::realloc(owner_ ? nullptr : data_, static_cast<std::size_t>(n) * sizeof(T));
+            if (!larger) throw std::bad_alloc();
+            data_ = static_cast<T*>(larger);
+            capacity_ = n;
+            owner_.reset();
         }
         size_ = n;
     }
@@ -82,6 +82,11 @@ struct Gap {
     std::int64_t bad = 0;  // of these, malformed; the others are comments
 };
 
+// Line numbers of rows, which increase, between gaps. first_line: of row 0 without the gaps before it. first_row:
+// number of row 0 in the gaps.
+std::vector<std::int64_t> lines_of(const std::vector<std::int64_t>& rows, std::int64_t first_line,
+                                   const std::vector<Gap>& gaps, std::int64_t first_row = 0);
+
 // Rows of LIBSVM text, as compressed sparse rows. Leading numbers precede the index:value pairs: 1 for data (the
 // label), nr_class - 1 for support vectors (the coefficients), 0 for unlabelled data.
 struct Rows {
@@ -115,7 +120,9 @@ struct Rows {
     // Appends a gap.
     void add_gap(const Gap& gap);
     // Line numbers of rows, which increase.
-    std::vector<std::int64_t> line_numbers(const std::vector<std::int64_t>& requested) const;
+    std::vector<std::int64_t> line_numbers(const std::vector<std::int64_t>& requested) const {
+        return lines_of(requested, first_line, gaps);
+    }
     std::int64_t begin(std::int64_t row) const { return indptr[row]; }
     std::int64_t end(std::int64_t row) const { return indptr[row + 1]; }
     // Whether the row has entries, of consecutive indices: dense rows without zeros.

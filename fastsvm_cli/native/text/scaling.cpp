@@ -1,8 +1,6 @@
 #include "text/scaling.h"
 
-#include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <limits>
 
 #include "text/numbers.h"
@@ -23,76 +21,62 @@ double round_by_text(double value) {
     return out;
 }
 
-// The first four words of a line; four are too many.
-struct Words {
-    const char* begin[4];
-    const char* end[4];
-    int count = 0;
-};
-
-Words words_of(const char* p, const char* line_end) {
-    Words words;
-    while (words.count < 4) {
-        while (p < line_end && (is_blank(*p) || *p == '\r')) ++p;
-        if (p == line_end) break;
-        words.begin[words.count] = p;
-        while (p < line_end && !is_blank(*p) && *p != '\r') ++p;
-        words.end[words.count++] = p;
-    }
-    return words;
-}
-
-bool read_number(const Words& words, int at, double* out) {
+bool read_number(std::string_view word, double& out) {
     NumberStatus status;
-    return read_double(words.begin[at], out, &status) == words.end[at] && status == NumberStatus::ok;
+    const char* const end = word.data() + word.size();
+    return read_double(word.data(), &out, &status) == end && status == NumberStatus::ok;
 }
 
+// The lines of a file. Throws ScalingFileError.
 struct Lines {
-    const char* p;
-    const char* const end;
+    std::string_view left;
     std::int64_t number = 0;
-    const char* begin = nullptr;
-    const char* stop = nullptr;
-    Words words = {};
+    bool at_end = false;
+    std::vector<std::string_view> words = {};  // at most four, which are too many
 
-    bool next() {
+    void next() {
         ++number;
-        if (p == end) {
-            begin = stop = end;
-            words = Words();
-            return false;
-        }
-        begin = p;
-        stop = static_cast<const char*>(std::memchr(p, '\n', static_cast<std::size_t>(end - p)));
-        p = stop + 1;
-        words = words_of(begin, stop);
-        return true;
+        at_end = left.empty();
+        const std::string_view line = left.substr(0, left.find('\n'));
+        left.remove_prefix(std::min(line.size() + 1, left.size()));
+        words = split_words(line, " \t\r");
+        if (words.size() > 4) words.resize(4);
     }
 
-    std::string instead(const char* expected) const {
-        const std::string found = begin == end       ? "the end of the file"
-                                  : words.count == 0 ? "a blank line"
-                                                     : quote(words.begin[0], words.end[words.count - 1]);
-        return found + " found, expected " + expected;
+    [[noreturn]] void fail(const std::string& why) const { throw ScalingFileError(why, number); }
+
+    void require(bool good, const char* expected) const {
+        if (good) return;
+        const std::string found = at_end          ? "the end of the file"
+                                  : words.empty() ? "a blank line"
+                                                  : quote(words[0].data(), words.back().data() + words.back().size());
+        fail(found + " found, expected " + expected);
     }
 
-    // Reads a line of two numbers. Returns the error.
-    std::string two(double* first, double* second, const char* expected) {
+    bool is_word(std::string_view word) const { return words.size() == 1 && words[0] == word; }
+
+    bool two(double& first, double& second) const {
+        return words.size() == 2 && read_number(words[0], first) && read_number(words[1], second);
+    }
+
+    // Reads a line of two numbers.
+    void next_two(double& first, double& second, const char* expected) {
         next();
-        return words.count == 2 && read_number(words, 0, first) && read_number(words, 1, second) ? ""
-                                                                                                 : instead(expected);
+        require(two(first, second), expected);
     }
 
-    bool only_blank_lines_left() const {
-        for (const char* q = p; q < end; ++q)
-            if (!is_blank(*q) && *q != '\r' && *q != '\n') return false;
-        return true;
+    void next_limits(double& lower, double& upper, const char* expected) {
+        next_two(lower, upper, expected);
+        require(lower < upper, "a lower limit below the upper one");
     }
+
+    void next_center(double& center, double& scale, const char* expected) {
+        next_two(center, scale, expected);
+        require(scale > 0, "a scale above 0 after the center");
+    }
+
+    bool only_blank_lines_left() const { return left.find_first_not_of(" \t\r\n") == std::string_view::npos; }
 };
-
-bool is_word(const Words& words, char letter) {
-    return words.count == 1 && words.end[0] - words.begin[0] == 1 && *words.begin[0] == letter;
-}
 
 }  // namespace
 
@@ -114,105 +98,80 @@ double round_to_six_digits(double value) {
     return std::copysign(whole / power_of_ten[shift], value);
 }
 
-std::string Scaling::read_range(const char* p, const char* end, std::int64_t* line) {
-    Lines lines{p, end};
-    const auto fail = [&](std::string why) {
-        *line = lines.number;
-        return why;
-    };
+void Scaling::read_range(std::string_view text) {
+    Lines lines{text};
     lines.next();
-    if (is_word(lines.words, 'y')) {
+    if (lines.is_word("y")) {
         scales_labels_ = true;
-        std::string error = lines.two(&label_limits_.lower, &label_limits_.upper, "two numbers, the limits of y");
-        if (error.empty() && !(label_limits_.lower < label_limits_.upper))
-            error = lines.instead("a lower limit below the upper one");
-        if (error.empty()) error = lines.two(&label_low_, &label_high_, "two numbers, the least and the largest label");
-        if (error.empty() && !(label_low_ <= label_high_)) error = lines.instead("the least label before the largest");
-        if (!error.empty()) return fail(error);
+        lines.next_limits(label_limits_.lower, label_limits_.upper, "two numbers, the limits of y");
+        lines.next_two(label_low_, label_high_, "two numbers, the least and the largest label");
+        lines.require(label_low_ <= label_high_, "the least label before the largest");
         lines.next();
     }
-    if (!is_word(lines.words, 'x')) return fail(lines.instead("x alone, as svm-scale -s writes"));
-    std::string error = lines.two(&limits_.lower, &limits_.upper, "two numbers, the limits of x");
-    if (error.empty() && !(limits_.lower < limits_.upper)) error = lines.instead("a lower limit below the upper one");
-    if (!error.empty()) return fail(error);
+    lines.require(lines.is_word("x"), "x alone, as svm-scale -s writes");
+    lines.next_limits(limits_.lower, limits_.upper, "two numbers, the limits of x");
     rounded_ = {round_to_six_digits(limits_.lower), round_to_six_digits(limits_.upper)};
     std::int64_t last = -1;
     while (!lines.only_blank_lines_left()) {
         lines.next();
-        const Words& words = lines.words;
+        const std::vector<std::string_view>& words = lines.words;
         Feature feature{};
         double index = -1;
-        if (words.count != 3 || !read_number(words, 1, &feature.low) || !read_number(words, 2, &feature.high) ||
-            !std::all_of(words.begin[0], words.end[0], is_digit) || !read_number(words, 0, &index))
-            return fail(lines.instead("an index, its least and its largest value"));
+        lines.require(words.size() == 3 && read_number(words[1], feature.low) && read_number(words[2], feature.high) &&
+                          std::all_of(words[0].begin(), words[0].end(), is_digit) && read_number(words[0], index),
+                      "an index, its least and its largest value");
         if (index > std::numeric_limits<std::int32_t>::max())
-            return fail(quote(words.begin[0], words.end[0]) + " found, expected an index of at most 2147483647");
+            lines.fail(quote(words[0].data(), words[0].data() + words[0].size()) +
+                       " found, expected an index of at most 2147483647");
         feature.index = static_cast<std::int32_t>(index);
-        if (feature.index <= last)
-            return fail("index " + std::to_string(feature.index) + " found after index " + std::to_string(last) +
-                        ", expected increasing indices");
-        if (feature.low > feature.high) return fail(lines.instead("the least value before the largest"));
+        if (feature.index <= last) lines.fail(index_error(feature.index, last));
+        lines.require(feature.low <= feature.high, "the least value before the largest");
         last = feature.index;
         if (feature.low == feature.high) {
             constant_.push_back(feature.index);
             continue;
         }
         feature.zero = scale(feature, 0);
-        if (!std::isfinite(feature.zero)) return fail(lines.instead("a range that 0 can be scaled with"));
+        lines.require(std::isfinite(feature.zero), "a range that 0 can be scaled with");
         features_.push_back(feature);
     }
-    return "";
 }
 
-std::string Scaling::read_standard(const char* p, const char* end, std::int64_t* line) {
+void Scaling::read_standard(std::string_view text) {
     kind_ = Kind::standard;
-    Lines lines{p, end};
+    Lines lines{text};
     while (!lines.only_blank_lines_left()) {
         Feature feature{};
-        std::string error = lines.two(&feature.low, &feature.high, "two numbers, a center and a scale");
-        if (error.empty() && !(feature.high > 0)) error = lines.instead("a scale above 0 after the center");
-        *line = lines.number;
-        if (!error.empty()) return error;
+        lines.next_center(feature.low, feature.high, "two numbers, a center and a scale");
         feature.index = static_cast<std::int32_t>(lines.number);
         feature.zero = scale(feature, 0);
-        if (!std::isfinite(feature.zero)) return lines.instead("a scale that 0 can be divided with");
+        lines.require(std::isfinite(feature.zero), "a scale that 0 can be divided with");
         features_.push_back(feature);
     }
-    return "";
 }
 
-Scaling::Read Scaling::read(std::string_view text) {
-    Read out;
-    const char* const begin = text.data();
-    const char* const end = begin + text.size();
-    Lines first{begin, end};
+Scaling Scaling::read(std::string_view text) {
+    Scaling out;
+    Lines first{text};
     first.next();
     double center, scale;
-    const bool standard =
-        first.words.count == 2 && read_number(first.words, 0, &center) && read_number(first.words, 1, &scale);
-    if (!standard && !is_word(first.words, 'x') && !is_word(first.words, 'y')) {
-        out.error = first.instead("x or y, as svm-scale -s writes, or a center and a scale, as R's write.svm");
-        out.line = 1;
-        return out;
-    }
-    Scaling& scaling = out.scaling;
-    out.error = standard ? scaling.read_standard(begin, end, &out.line) : scaling.read_range(begin, end, &out.line);
-    scaling.finish();
+    const bool standard = first.two(center, scale);
+    first.require(standard || first.is_word("x") || first.is_word("y"),
+                  "x or y, as svm-scale -s writes, or a center and a scale, as R's write.svm");
+    standard ? out.read_standard(text) : out.read_range(text);
+    out.finish();
     return out;
 }
 
-std::string Scaling::read_labels(std::string_view text, std::int64_t* line) {
-    Lines lines{text.data(), text.data() + text.size()};
-    std::string error = lines.two(&label_low_, &label_high_, "two numbers, the center and the scale of y");
-    if (error.empty() && !(label_high_ > 0)) error = lines.instead("a scale above 0 after the center");
-    if (error.empty() && !lines.only_blank_lines_left()) {
+void Scaling::read_labels(std::string_view text) {
+    Lines lines{text};
+    lines.next_center(label_low_, label_high_, "two numbers, the center and the scale of y");
+    if (!lines.only_blank_lines_left()) {
         lines.next();
-        error = lines.instead("the end of the file");
+        lines.require(false, "the end of the file");
     }
-    *line = lines.number;
     scales_labels_ = true;
     label_kind_ = Kind::standard;
-    return error;
 }
 
 Scaling Scaling::unrounded() const {
@@ -290,8 +249,7 @@ std::optional<std::pair<std::int64_t, std::string>> scale_rows(const Scaling& sc
     Format format;
     format.scaling = &scaling;
     TextSlice all{};
-    EntryWriter<true> entries(
-        all, {nullptr, out.indptr.data() + 1, out.indices.data(), out.values.data(), out.squared_norms.data()}, format);
+    EntryWriter<true> entries(all, out, format);
     std::optional<std::pair<std::int64_t, std::string>> error;
     for (std::int64_t r = 0; r < rows.rows && !error; ++r) {
         entries.begin_row();

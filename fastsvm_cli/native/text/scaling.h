@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -15,6 +16,12 @@ namespace fastsvm {
 
 // The value that strtod reads from %g (six significant digits), as between svm-scale and svm-predict.
 double round_to_six_digits(double value);
+
+// An error in a line of a scaling's file.
+struct ScalingFileError : std::runtime_error {
+    ScalingFileError(const std::string& why, std::int64_t line) : std::runtime_error(why), line(line) {}
+    std::int64_t line;
+};
 
 // Scaling of features and labels, as by `svm-scale -r` or R's e1071, from a file's text. Once read, it is immutable and
 // thread-safe.
@@ -36,12 +43,11 @@ public:
         double lower = 0, upper = 0;  // scaled values of low and high
     };
 
-    // Reads a file of either kind. text: ends in '\n'. The result has an error and its line if the file is invalid.
-    struct Read;
-    static Read read(std::string_view text);
+    // Reads a file of either kind. text: ends in '\n'. Throws ScalingFileError.
+    static Scaling read(std::string_view text);
 
-    // Adds e1071's `yscale.file`: center and scale of labels. Returns the error, or "", and sets its line.
-    std::string read_labels(std::string_view text, std::int64_t* line);
+    // Adds e1071's `yscale.file`: center and scale of labels. Throws ScalingFileError.
+    void read_labels(std::string_view text);
 
     // A copy that does not round to six digits.
     Scaling unrounded() const;
@@ -95,8 +101,8 @@ public:
     std::int64_t size() const { return static_cast<std::int64_t>(features_.size()); }
 
 private:
-    std::string read_range(const char* p, const char* end, std::int64_t* line);
-    std::string read_standard(const char* p, const char* end, std::int64_t* line);
+    void read_range(std::string_view text);
+    void read_standard(std::string_view text);
     const Feature* search(std::int32_t index) const;
     void finish();
 
@@ -110,12 +116,6 @@ private:
     std::vector<Feature> features_, shifted_;  // by index
     std::vector<std::int32_t> constant_;       // indices, increasing
     std::vector<std::int32_t> positions_;      // index to position in features_, or -1; empty if indices are far apart
-};
-
-struct Scaling::Read {
-    Scaling scaling;
-    std::string error;
-    std::int64_t line = 0;
 };
 
 // Scales the features of rows from arrays, as the parser scales text, into `out`, up to the first row that cannot be

@@ -1,4 +1,4 @@
-// Slices of a text, and a writer of their rows, for the parsers of sparse and of dense text.
+// Slices of a text, and a writer of their rows, for parsers and for the scaling of rows.
 #pragma once
 #include <cmath>
 #include <cstdint>
@@ -15,8 +15,8 @@ namespace fastsvm {
 
 // One thread's share of a text: whole lines, where their rows go, and what parsing found.
 struct TextSlice {
-    const char* begin;
-    const char* end;
+    const char* begin = nullptr;
+    const char* end = nullptr;
     // First row and entry to write: upper bounds of those before this slice.
     std::int64_t row_base = 0, entry_base = 0;
     std::int64_t rows = 0, entries = 0;  // written
@@ -28,24 +28,16 @@ struct TextSlice {
     std::vector<Gap> comments;  // by the row after them, in the slice
 };
 
-// The memory of the result, for all slices.
-struct Target {
-    double* leading;
-    std::int64_t* row_end;  // per row: entry_base plus the slice's entries so far
-    std::int32_t* indices;
-    double* values;
-    double* squared_norms;
-};
-
 // Writes a slice's rows entry by entry, scaled if requested.
 template <bool scaled> class EntryWriter {
 public:
-    EntryWriter(TextSlice& slice, const Target& target, const Format& format)
+    // target: has memory for all slices. indptr: sets the ends of rows, as entry_base plus the slice's entries so far.
+    EntryWriter(TextSlice& slice, Rows& target, const Format& format)
         : slice_(slice),
-          row_end_(target.row_end + slice.row_base),
-          squared_norms_(target.squared_norms + slice.row_base),
-          indices_(target.indices + slice.entry_base),
-          values_(target.values + slice.entry_base),
+          row_end_(target.indptr.data() + slice.row_base + 1),
+          squared_norms_(target.squared_norms.data() + slice.row_base),
+          indices_(target.indices.data() + slice.entry_base),
+          values_(target.values.data() + slice.entry_base),
           scaling_(format.scaling) {}
 
     void begin_row() {
@@ -148,19 +140,5 @@ private:
     const Scaling::Feature* shifted_ = nullptr;  // next one
     ScalingCounts counts_of_row_;
 };
-
-// Scales the label if requested. Returns false if the result is not finite.
-inline bool scale_label(const Format& format, double* leading) {
-    if (!format.scaling || !format.scaling->scales_labels() || format.leading_count != 1) return true;
-    *leading = format.scaling->label(*leading);
-    return std::isfinite(*leading);
-}
-
-constexpr const char* label_beyond_range =
-    "a label found that the range file's y cannot scale, expected a finite result";
-
-// Parses up to the first error, which `slice` then holds. The slice ends at the invalid line.
-template <bool scaled> void parse_sparse(TextSlice& slice, const Format& format, const Target& target);
-template <bool scaled> void parse_dense(TextSlice& slice, const Format& format, const Target& target);
 
 }  // namespace fastsvm
