@@ -25,7 +25,7 @@
 #include "exact/values/panels.h"
 #include "simd/loops.h"
 #include "simd/parallel.h"
-#include "text/from_arrays.h"
+#include "text/parse.h"
 
 using namespace fastsvm;
 

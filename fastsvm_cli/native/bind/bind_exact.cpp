@@ -12,7 +12,7 @@
 #include "bind/bind.h"
 #include "engine/model.h"
 #include "exact/reference/reference.h"
-#include "exact/values/kernel_matrix.h"
+#include "exact/values/panels.h"
 #include "models/expansion.h"
 #include "simd/loops.h"
 #include "simd/parallel.h"

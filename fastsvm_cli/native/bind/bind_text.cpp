@@ -10,7 +10,6 @@
 
 #include "bind/bind.h"
 #include "engine/line_blocks.h"
-#include "text/from_arrays.h"
 #include "text/numbers.h"
 #include "text/parse.h"
 #include "text/rows.h"

@@ -21,7 +21,7 @@
 #include "engine/libsvm_file.h"
 #include "simd/loops.h"
 #include "simd/parallel.h"
-#include "text/from_arrays.h"
+#include "text/parse.h"
 
 namespace fastsvm {
 

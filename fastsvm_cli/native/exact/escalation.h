@@ -10,7 +10,7 @@
 #include "exact/labels/kernel_tiles.h"
 #include "exact/reference/reference.h"
 #include "exact/reference/rounding.h"
-#include "simd/aligned.h"
+#include "exact/values/panels.h"
 #include "simd/parallel.h"
 #include "text/rows.h"
 

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "exact/escalation.h"
-#include "simd/aligned.h"
+#include "exact/values/panels.h"
 #include "simd/loops.h"
 #include "simd/parallel.h"
 

@@ -7,7 +7,7 @@
 
 #include "answers/predictions.h"
 #include "engine/model.h"
-#include "simd/aligned.h"
+#include "exact/values/panels.h"
 #include "simd/parallel.h"
 #include "text/rows.h"
 

@@ -5,7 +5,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "simd/aligned.h"
+#include "exact/values/panels.h"
 #include "simd/loops.h"
 #include "simd/parallel.h"
 

@@ -1,4 +1,4 @@
-#include "text/from_arrays.h"
+#include "text/parse.h"
 
 #include <algorithm>
 #include <atomic>

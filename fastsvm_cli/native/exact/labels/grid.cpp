@@ -1,4 +1,4 @@
-#include "exact/labels/grid.h"
+#include "exact/labels/grid_tiles.h"
 
 #include <algorithm>
 #include <cmath>

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "exact/reference/reference.h"
-#include "simd/aligned.h"
+#include "exact/values/panels.h"
 #include "simd/loops.h"
 #include "simd/parallel.h"
 #include "text/rows.h"

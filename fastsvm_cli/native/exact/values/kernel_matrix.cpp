@@ -1,4 +1,4 @@
-#include "exact/values/kernel_matrix.h"
+#include "exact/values/panels.h"
 
 #include <algorithm>
 #include <numeric>

@@ -1,15 +1,61 @@
-// Kernel values, in double precision, of rows with vectors in panels (Panels) or, if sparse, in lists (ColumnLists).
+// Aligned arrays and matrices in panels. Kernel values, in double precision, of rows with vectors in panels (Panels)
+// or, if sparse, in lists (ColumnLists), and blocks of them (KernelMatrix).
 #pragma once
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <new>
+#include <optional>
 #include <vector>
 
 #include "exact/reference/reference.h"
-#include "simd/aligned.h"
 #include "simd/loops.h"
 #include "text/rows.h"
 
 namespace fastsvm {
+
+// Allocates memory that begins at a cache line of 64 bytes.
+template <class T> struct CacheLines {
+    using value_type = T;
+    static constexpr std::align_val_t line{64};
+    CacheLines() = default;
+    template <class U> CacheLines(const CacheLines<U>&) {}
+    T* allocate(std::size_t n) { return static_cast<T*>(::operator new(n * sizeof(T), line)); }
+    void deallocate(T* p, std::size_t) { ::operator delete(p, line); }
+    template <class U> bool operator==(const CacheLines<U>&) const { return true; }
+    template <class U> bool operator!=(const CacheLines<U>&) const { return false; }
+};
+
+template <class T> using Aligned = std::vector<T, CacheLines<T>>;
+
+// A matrix in panels of `wide` rows, interleaved by column: (panels, columns, wide).
+template <class T, int wide = panel> class PanelMatrix {
+public:
+    PanelMatrix() = default;
+    PanelMatrix(std::int64_t rows, std::int64_t columns, T all = T()) { assign(rows, columns, all); }
+    // Sets all numbers, also those of rows that fill up the last panel.
+    void assign(std::int64_t rows, std::int64_t columns, T all = T()) {
+        columns_ = columns;
+        numbers_.assign(static_cast<std::size_t>(whole(rows, wide) * columns), all);
+    }
+    // Keeps numbers if the columns stay; new ones are 0.
+    void resize(std::int64_t rows, std::int64_t columns) {
+        columns_ = columns;
+        numbers_.resize(static_cast<std::size_t>(whole(rows, wide) * columns));
+    }
+    // A number, followed by those of the panel's next rows; its row's next column is `wide` further.
+    T* at(std::int64_t row, std::int64_t column) {
+        return numbers_.data() + (row / wide * columns_ + column) * wide + row % wide;
+    }
+    const T* at(std::int64_t row, std::int64_t column) const {
+        return numbers_.data() + (row / wide * columns_ + column) * wide + row % wide;
+    }
+
+private:
+    std::int64_t columns_ = 0;
+    Aligned<T> numbers_;
+};
 
 // A row, or several, as Panels::take prepares them for kernel values; reused.
 struct PreparedRow {
@@ -159,5 +205,47 @@ private:
     PanelMatrix<double> z_;        // (slots, features), if dense
     std::vector<double> scratch_;  // (features), zeros between calls
 };
+
+// KernelMatrix: blocks of kernel values, for compilers of models.
+
+// Kernel values K(z, x) of any rows z with fixed vectors x, in double precision. Values differ from K by rounding only
+// (Rounding::kernel_error) and do not depend on the number of threads.
+class KernelMatrix {
+public:
+    // Throws std::invalid_argument for a precomputed kernel.
+    KernelMatrix(const Kernel& kernel, std::shared_ptr<const Rows> vectors);
+    std::int64_t size() const { return size_; }
+    const Rows& vectors() const { return *vectors_; }
+    // K(x, x): (size).
+    std::vector<double> diagonal() const;
+    // out[r * size + s] = K(z_r, x_s): (rows, size)
+    void values(const Rows& rows, double* out) const;
+    // The matrix times weights (size, columns), without storing it: out is (rows, columns). The order of summation
+    // depends on rows, size and columns only.
+    void times(const Rows& rows, const double* weights, std::int64_t columns, double* out) const;
+
+private:
+    // Dense vectors in panels, rows in panels or by entry; sparse vectors by entry, rows in panels; sparse vectors in
+    // lists, rows one by one.
+    enum class Way { vectors_in_panels, rows_in_panels, lists };
+    struct Block;
+    Way way(const Rows& rows) const;
+    void take(const Rows& rows, Way way, std::int64_t first, std::int64_t count, Block& block) const;
+    // out[r * stride + s - from] for the rows taken and from <= s < to, multiples of `panel` (`to` may be the size), as
+    // is the padded width of `out`.
+    void fill(const Block& block, std::int64_t from, std::int64_t to, double* out, std::int64_t stride) const;
+    // out[(r - first) * size + s], for `count` rows.
+    void by_lists(const Rows& rows, std::int64_t first, std::int64_t count, double* out) const;
+
+    Kernel kernel_;
+    std::int64_t size_;
+    Features features_;
+    std::shared_ptr<const Rows> vectors_;
+    std::optional<Panels> panels_;  // or
+    std::optional<ColumnLists> lists_;
+};
+
+// A dense matrix (rows, d) as LIBSVM's features 1, ..., d, without zeros. Non-finite numbers stay.
+Rows rows_of_matrix(const double* matrix, std::int64_t rows, std::int64_t d);
 
 }  // namespace fastsvm
