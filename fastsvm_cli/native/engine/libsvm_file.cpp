@@ -25,10 +25,13 @@ bool ExactModel::too_few(std::int64_t rows) const {
 
 void ExactModel::require_serials(const Rows& rows) const {
     if (model_.kernel.type != KernelType::precomputed) return;
-    const std::int64_t row = evaluator().without_serials(rows);
-    if (row >= 0)
-        throw RowError(row, "a row without the serials 0 to " + std::to_string(largest_serial(*model_.vectors)) +
-                                " found, expected every one of them: the kernel is precomputed");
+    const std::int64_t largest = largest_serial(*model_.vectors);
+    for (std::int64_t r = 0; r < rows.rows; ++r) {
+        const std::int64_t count = rows.end(r) - rows.begin(r);
+        if ((model_.total_sv() && count <= largest) || (count && rows.indices[rows.end(r) - 1] != count - 1))
+            throw RowError(r, "a row without the serials 0 to " + std::to_string(largest) +
+                                  " found, expected every one of them: the kernel is precomputed");
+    }
 }
 
 void ExactModel::decision_values(const Rows& rows, const Precision& precision, Decisions& out) const {
@@ -218,6 +221,7 @@ LibsvmFile::LibsvmFile(Header header, std::shared_ptr<const Rows> vectors, const
     : ModelFile(std::move(header)), vectors(std::move(vectors)), kernel(kernel) {}
 
 std::unique_ptr<LibsvmFile> LibsvmFile::read(std::string_view text) {
+    if (!own_line(text).empty()) check_own_line(text);
     std::string with_line_end;
     const auto end_line = [&] { text = with_line_end = std::string(text) + '\n'; };
     if (lacks_only_line_end(text, false)) end_line();

@@ -264,19 +264,6 @@ bool Exact::prints_alike(Coupling& coupling, const Rounding::Row& rounding, cons
     return (pairs > 1 && decided(nullptr)) || ((pairs == 1 || sizes) && decided(sizes));
 }
 
-std::int64_t Exact::without_serials(const Rows& rows) const {
-    if (model_.kernel.type != KernelType::precomputed) return -1;
-    std::int64_t serial = -1;
-    const Rows& sv = *model_.vectors;
-    for (std::int64_t i = 0; i < sv.rows; ++i)
-        serial = std::max(serial, static_cast<std::int64_t>(sv.values[sv.begin(i)]));
-    for (std::int64_t r = 0; r < rows.rows; ++r) {
-        const std::int64_t count = rows.end(r) - rows.begin(r);
-        if (count <= serial || (count && rows.indices[rows.end(r) - 1] != count - 1)) return r;
-    }
-    return -1;
-}
-
 // Share of the reference sum's time that level 3 and a proof save on probabilities; half if the table lacks the costs.
 double Exact::share_saved_by_double() const {
     const double n = static_cast<double>(model_.total_sv()), d = static_cast<double>(features_.size());

@@ -37,17 +37,14 @@ public:
     ~Exact();
     // precise: values within 1e-9 of svm-predict's, relative to sum |coef| times the largest possible kernel value.
     // thresholds: more values (and margins) whose side must be decided; one pair only. odds: six digits of its
-    // probabilities must be decided. Memory beyond `out` does not grow with rows times pairs. Precomputed kernels: see
-    // without_serials.
+    // probabilities must be decided. Memory beyond `out` does not grow with rows times pairs. Precomputed kernels:
+    // rows have the serials of all support vectors.
     void decision_values(const Rows& rows, bool precise, const std::vector<Threshold>& thresholds,
                          const std::optional<Odds>& odds, Decisions& out) const;
     // Labels alone, without the levels below double precision, which take longer to make than few rows save.
     void labels_of_few(const Rows& rows, Decisions& out) const;
     // Values with rounding radii, which also hold against exact arithmetic. Not for precomputed kernels.
     void fast_values(const Rows& rows, Decisions& out) const;
-    // First row that lacks a serial number of a precomputed kernel's support vector, or -1. Such rows must not be
-    // evaluated.
-    std::int64_t without_serials(const Rows& rows) const;
     const SvmModel& model() const { return model_; }
 
 private:

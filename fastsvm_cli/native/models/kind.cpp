@@ -1,7 +1,6 @@
 #include "models/kind.h"
 
 #include <algorithm>
-#include <cctype>
 #include <iterator>
 #include <utility>
 
@@ -22,10 +21,6 @@ namespace {
 
 template <class File> std::unique_ptr<CompiledFile> made(Header header) {
     return std::make_unique<File>(std::move(header));
-}
-
-bool all_digits(std::string_view word) {
-    return !word.empty() && std::all_of(word.begin(), word.end(), [](unsigned char c) { return std::isdigit(c); });
 }
 
 // Another program's model: how it begins, what its start holds, and what follows from that.
@@ -91,7 +86,7 @@ bool is_commented_model(std::string_view start) {
 
 ModelKind compiled_kind(std::string_view line, const std::vector<std::string_view>& words) {
     const std::string newest = std::to_string(embedding_version);
-    if (words.size() != 3 || !all_digits(words[2]))
+    if (words.size() != 3 || !only_digits(words[2]))
         throw ModelError("'" + ascii(line.substr(0, 60)) + "' found, expected 'fastsvm_model <kind> <version>'", 1);
     const std::string version(words[2]), name(words[1]);
     if (version.size() > 9 || version[0] == '0')
@@ -117,11 +112,12 @@ bool looks_like_data(std::string_view line, const std::vector<std::string_view>&
     const std::size_t first = line.find_first_not_of(" \t\v\f\r");
     const bool comment = line[first] == '#' && line.substr(0, 2) != "#!";
     const bool pairs = std::any_of(words.begin(), words.end(), [](std::string_view word) {
-        return word.find(':') != std::string_view::npos && all_digits(word.substr(0, word.find(':')));
+        const std::size_t colon = word.find(':');
+        return colon != std::string_view::npos && colon && only_digits(word.substr(0, colon));
     });
     std::string number(words[0].substr(std::min(words[0].find_first_not_of("+-"), words[0].size())));
     number.erase(std::remove(number.begin(), number.end(), '.'), number.end());
-    return comment || pairs || all_digits(number);
+    return comment || pairs || (!number.empty() && only_digits(number));
 }
 
 // text: from open_compiled.
@@ -173,10 +169,7 @@ ModelKind model_kind(std::string_view text) {
 
 std::unique_ptr<ModelFile> read_model(std::string_view text) {
     const ModelKind kind = model_kind(text);
-    if (!kind.version) {
-        if (!own_line(text).empty()) check_own_line(text);
-        return LibsvmFile::read(text);
-    }
+    if (!kind.version) return LibsvmFile::read(text);
     OpenedText opened = open_compiled(text, kind.version);
     const auto found = std::find_if(compiled_kinds.begin(), compiled_kinds.end(),
                                     [&](const CompiledKind& each) { return each.name == kind.name; });
@@ -230,7 +223,6 @@ LoadedModel loaded_model(std::shared_ptr<ModelFile> file) {
     out.kind = file->kind();
     out.serials = file->serials();
     out.folds = file->folded && !file->folded->inherited;
-    out.inherits = file->folded && file->folded->inherited;
     out.notes = file->notes;
     out.model = file->model();
     if (file->embedded().scaling)
@@ -244,7 +236,6 @@ LoadedModel loaded_model(std::shared_ptr<ModelFile> file) {
 std::shared_ptr<const Model> load_exact(std::string_view text, std::vector<ModelNote>* notes) {
     if (model_kind(text).version)
         throw ModelError("a compiled model found, expected the LIBSVM model it was made from");
-    if (!own_line(text).empty()) check_own_line(text);
     const auto file = LibsvmFile::read(text);
     if (notes) *notes = file->notes;
     return file->plain()->model();

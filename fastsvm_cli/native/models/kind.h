@@ -51,7 +51,6 @@ struct LoadedModel {
     std::shared_ptr<const Scaling> embedded;  // features of the embedded range file; or null
     bool serials = false;                     // its rows hold kernel values (precomputed kernel)
     bool folds = false;                       // takes raw rows: scaling is folded in
-    bool inherits = false;                    // scaling is folded into its LIBSVM model
     KnownFeatures features;
 };
 

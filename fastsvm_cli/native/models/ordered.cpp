@@ -73,11 +73,7 @@ std::shared_ptr<const Rows> WithExactFile::vectors(Archive& archive, std::int64_
                                   : "the header ends without 'kernel', which a precomputed kernel needs");
     auto all_vectors = std::make_shared<const Rows>(archive.body().vectors(header, more));
     auto own = all_vectors;
-    if (more) {
-        std::vector<std::int64_t> own_rows(static_cast<std::size_t>(header.total_sv));
-        std::iota(own_rows.begin(), own_rows.end(), std::int64_t{0});
-        own = std::make_shared<const Rows>(select_rows(*all_vectors, own_rows));
-    }
+    if (more) own = std::make_shared<const Rows>(slice_rows(*all_vectors, 0, header.total_sv));
     auto read = std::make_shared<LibsvmFile>(header, own, kernel_);
     read->folded = folded;
     exact = std::move(read);
