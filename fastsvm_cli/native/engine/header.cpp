@@ -61,9 +61,10 @@ std::vector<KeyWords>& occurrences_of(Occurrences& found, const std::string& key
 template <class Value> const Value* given(const Value& value) { return &value; }
 template <class Value> const Value* given(const std::optional<Value>& value) { return value ? &*value : nullptr; }
 
-class Assembly {
-public:
-    Assembly(const Occurrences& found, std::int64_t end_line) : found_(found), end_line_(end_line) {}
+struct Assembly {
+    const Occurrences& found_;
+    std::int64_t end_line_;
+    Header out_{};
 
     Header header() {
         for (const char* key : {"svm_type", "kernel_type", "nr_class", "total_sv", "rho"})
@@ -94,7 +95,6 @@ public:
         return out;
     }
 
-private:
     const std::vector<KeyWords>* times(const std::string& key) const {
         for (const auto& [name, all] : found_)
             if (name == key) return &all;
@@ -144,10 +144,6 @@ private:
                         each.line);
         }
     }
-
-    const Occurrences& found_;
-    std::int64_t end_line_;
-    Header out_;
 };
 
 }  // namespace
@@ -244,7 +240,7 @@ HeaderText read_libsvm_header(std::string_view text) {
         for (std::size_t at = 0; at < words.size(); ++at) {
             const std::string& word = words[at];
             if (word == "SV") {
-                out.header = Assembly(found, line).header();
+                out.header = Assembly{found, line}.header();
                 out.end = stop;
                 out.line = line;
                 return true;
@@ -272,7 +268,7 @@ HeaderText read_compiled_header(std::string_view text, const std::string& last,
         if (words.empty()) throw ModelError("a blank line found, expected a key and its values", number);
         const std::string key = words[0];
         if (key == last) {
-            out.header = Assembly(found, number).header();
+            out.header = Assembly{found, number}.header();
             out.end = stop;
             out.line = number;
             return true;

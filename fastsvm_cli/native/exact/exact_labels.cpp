@@ -94,7 +94,7 @@ void Exact::elect(const Rows& rows, const std::int64_t* which, std::int64_t n, B
             if (!linear_) sums_of_class(c, values, block.own, block.sums.data());
             for (int other = 0; other < classes; ++other) {
                 if (other == c) continue;
-                const std::int64_t pair = model_.pair_of(c, other);
+                const std::int64_t pair = pair_of(model_.classes(), c, other);
                 const double value = (linear_ ? values[pair] : block.sums[other]) - model_.rho[pair];
                 // Few values are below any pair's radius: one number usually suffices. False for NaN too.
                 const bool known = std::fabs(value) > rounding_->radius_of_any(rounding, value) ||

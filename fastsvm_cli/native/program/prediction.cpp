@@ -256,7 +256,7 @@ std::shared_ptr<Audit> Prediction::audit() {
 
 std::shared_ptr<Fallback> Prediction::fallback() {
     if (with_models_) return exact_;
-    const std::optional<double> tolerance = stops_within() ? std::nullopt : request.tolerance;
+    const double* const tolerance = request.tolerance && !stops_within() ? &*request.tolerance : nullptr;
     if (!request.falls_back() && !request.open_file) {
         if (tolerance)
             throw UsageError("--tolerance goes with --exact, --open-rows, or with an ordered regression model.");
@@ -272,7 +272,7 @@ std::shared_ptr<Fallback> Prediction::fallback() {
         no_certificates(model.certified, loaded_.folds, model.proves, !loaded_.model->fingerprint.empty());
     if (!why.empty()) throw unfit(why);
     if (!request.falls_back()) return nullptr;
-    return std::make_shared<Fallback>(exact_loader(), tolerance.value_or(0));
+    return std::make_shared<Fallback>(exact_loader(), tolerance ? *tolerance : 0);
 }
 
 void Prediction::prepare() {

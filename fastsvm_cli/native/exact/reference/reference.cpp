@@ -111,7 +111,11 @@ void sum_row(const SvmModel& m, const Rows& rows, std::int64_t row, double* out)
     const std::int64_t n = m.vectors->rows, padded = whole(n, reference_lanes);
     std::vector<double> values(static_cast<std::size_t>(padded));
     if (by_lanes(m.kernel)) {
-        reference_beginnings(m.kernel, rows, row, *m.vectors, n, values.data());
+        const Sparse x = row_of(rows, row);
+        if (m.kernel.of_distances())
+            for (std::int64_t i = 0; i < n; ++i) values[i] = squared_distance(x, row_of(*m.vectors, i));
+        else
+            for (std::int64_t i = 0; i < n; ++i) values[i] = dot(x, row_of(*m.vectors, i));
         reference_kernel_from(m.kernel, 1, padded, n, values.data());
     } else {
         for (std::int64_t i = 0; i < n; ++i) values[i] = reference_kernel(m.kernel, rows, row, *m.vectors, i);
@@ -227,15 +231,6 @@ std::vector<double> reference_kernel_row(const Kernel& kernel, const Rows& x, st
 
 double reference_squared_distance(const Rows& x, std::int64_t i, const Rows& z, std::int64_t j) {
     return squared_distance(row_of(x, i), row_of(z, j));
-}
-
-void reference_beginnings(const Kernel& kernel, const Rows& x, std::int64_t i, const Rows& z, std::int64_t n,
-                          double* values) {
-    const Sparse row = row_of(x, i);
-    if (kernel.of_distances())
-        for (std::int64_t t = 0; t < n; ++t) values[t] = squared_distance(row, row_of(z, t));
-    else
-        for (std::int64_t t = 0; t < n; ++t) values[t] = dot(row, row_of(z, t));
 }
 
 void reference_kernel_from(const Kernel& kernel, std::int64_t vectors, std::int64_t width, std::int64_t count,

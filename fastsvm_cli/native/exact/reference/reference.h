@@ -50,13 +50,8 @@ std::vector<double> reference_kernel_row(const Kernel& kernel, const Rows& x, st
 // |x_i - z_j|^2, as a sum of squared differences.
 double reference_squared_distance(const Rows& x, std::int64_t i, const Rows& z, std::int64_t j);
 
-// Inputs of reference_kernel for row i of x and the first n rows of z: |x - z|^2 or x.z. Not for precomputed or
-// normalized kernels.
-void reference_beginnings(const Kernel& kernel, const Rows& x, std::int64_t i, const Rows& z, std::int64_t n,
-                          double* values);
-
-// Turns values of reference_beginnings into kernel values. values: (vectors, width), width a multiple of
-// `reference_lanes`; only `count` per vector are needed.
+// Turns |x - z|^2 or x.z into kernel values. values: (vectors, width), width a multiple of `reference_lanes`; only
+// `count` per vector are needed. Not for precomputed or normalized kernels.
 void reference_kernel_from(const Kernel& kernel, std::int64_t vectors, std::int64_t width, std::int64_t count,
                            double* values);
 
@@ -88,15 +83,13 @@ struct SvmModel {
     std::int64_t total_sv() const { return vectors->rows; }
     std::int64_t pairs() const { return static_cast<std::int64_t>(rho.size()); }
     std::int64_t classes() const { return static_cast<std::int64_t>(nr_sv.size()); }
-    // Of two classes, in either order.
-    std::int64_t pair_of(std::int64_t i, std::int64_t j) const { return fastsvm::pair_of(classes(), i, j); }
 };
 
 // Calls visit(pair, column) for every pair of class c, whose coefficients are in that column.
 template <class Visit> void for_each_pair(const SvmModel& model, std::int64_t c, Visit visit) {
     if (model.classes() == 1 && model.pairs()) visit(0, 0);
     for (std::int64_t other = 0; other < model.classes(); ++other)
-        if (other != c) visit(model.pair_of(c, other), other > c ? other - 1 : other);
+        if (other != c) visit(pair_of(model.classes(), c, other), other > c ? other - 1 : other);
 }
 
 // The reference sum: svm-predict's own decision values, bit for bit.
