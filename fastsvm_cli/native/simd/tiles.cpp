@@ -64,9 +64,12 @@ FASTSVM_INLINE void powers_from_dots(const float* row_norms, const float* norms,
     in_steps(tile, [](auto& values) { negative_powers(values); });
 }
 
+// Functions of their own per number of rows: their loops share no registers.
+
 template <int R>
-void single_rows(std::int64_t vectors, std::int64_t d, bool first, bool last, const float* z, const float* row_norms,
-                 const float* x, const float* norms, float* out, std::int64_t stride) {
+[[gnu::noinline]] void single_rows(std::int64_t vectors, std::int64_t d, bool first, bool last, const float* z,
+                                   const float* row_norms, const float* x, const float* norms, float* out,
+                                   std::int64_t stride) {
     constexpr int W = singles_of<R>;
     for (int at = 0; at < vectors; at += W * floats) {
         float* to[R];
@@ -94,8 +97,8 @@ template <class V> FASTSVM_INLINE void add_widened(V x, double* sums) {
 }
 
 template <int R>
-void single_sums_rows(std::int64_t panels, std::int64_t d, const float* z, const float* row_norms, const float* x,
-                      const float* norms, const float* coef, double* sums) {
+[[gnu::noinline]] void single_sums_rows(std::int64_t panels, std::int64_t d, const float* z, const float* row_norms,
+                                        const float* x, const float* norms, const float* coef, double* sums) {
     constexpr int W = singles_of<R>, width = W * floats, tiles = W < 4 && 2 * width <= panel ? 2 : 1;
     for (std::int64_t s = 0; s < panels; ++s, x += d * panel, norms += panel, coef += panel)
         for (int at = 0; at < panel;) {
@@ -122,7 +125,8 @@ void single_sums_rows(std::int64_t panels, std::int64_t d, const float* z, const
 }
 
 template <int R>
-void double_dots_rows(std::int64_t d, bool first, const double* z, const double* x, double* const* out) {
+[[gnu::noinline]] void double_dots_rows(std::int64_t d, bool first, const double* z, const double* x,
+                                        double* const* out) {
     constexpr int W = doubles_of<R>;
     for (int at = 0; at < panel; at += W * doubles) {
         double* to[R];
@@ -142,8 +146,9 @@ void double_dots_rows(std::int64_t d, bool first, const double* z, const double*
 
 // In dot's order (loops.cpp): eights of vectors alternate between two sums of `lanes` numbers.
 template <int R>
-void double_sums_rows(std::int64_t panels, std::int64_t d, double gamma, const double* z, const double* row_norms,
-                      const double* x, const double* norms, const double* coef, double* sums) {
+[[gnu::noinline]] void double_sums_rows(std::int64_t panels, std::int64_t d, double gamma, const double* z,
+                                        const double* row_norms, const double* x, const double* norms,
+                                        const double* coef, double* sums) {
     constexpr int W = doubles_of<R>;
     for (std::int64_t s = 0; s < panels; ++s, x += d * panel, norms += panel, coef += panel)
         for (int at = 0; at < panel; at += W * doubles) {
@@ -171,38 +176,14 @@ void double_sums_rows(std::int64_t panels, std::int64_t d, double gamma, const d
         }
 }
 
-#define FASTSVM_BY_ROWS(function, ...)            \
-    switch (rows) {                               \
-        case 1: return function<1>(__VA_ARGS__);  \
-        case 2: return function<2>(__VA_ARGS__);  \
-        case 3: return function<3>(__VA_ARGS__);  \
-        case 4: return function<4>(__VA_ARGS__);  \
-        case 5: return function<5>(__VA_ARGS__);  \
-        default: return function<6>(__VA_ARGS__); \
-    }
-
-void single_powers(int rows, std::int64_t vectors, std::int64_t d, bool first, bool last, const float* z,
-                   const float* row_norms, const float* x, const float* norms, float* out, std::int64_t stride) {
-    FASTSVM_BY_ROWS(single_rows, vectors, d, first, last, z, row_norms, x, norms, out, stride)
-}
-
-void single_sums(int rows, std::int64_t panels, std::int64_t d, const float* z, const float* row_norms, const float* x,
-                 const float* norms, const float* coef, double* sums) {
-    FASTSVM_BY_ROWS(single_sums_rows, panels, d, z, row_norms, x, norms, coef, sums)
-}
-
-void double_dots(int rows, std::int64_t d, bool first, const double* z, const double* x, double* const* out) {
-    FASTSVM_BY_ROWS(double_dots_rows, d, first, z, x, out)
-}
-
-void double_sums(int rows, std::int64_t panels, std::int64_t d, double gamma, const double* z, const double* row_norms,
-                 const double* x, const double* norms, const double* coef, double* sums) {
-    FASTSVM_BY_ROWS(double_sums_rows, panels, d, gamma, z, row_norms, x, norms, coef, sums)
-}
-
 }  // namespace
 
 extern const TileLoops tiles;
-const TileLoops tiles = {single_powers, single_sums, double_dots, double_sums};
+const TileLoops tiles = {
+    [](int rows, auto... of) { by_number<row_panel>(rows, [&](auto now) { single_rows<now.value>(of...); }); },
+    [](int rows, auto... of) { by_number<row_panel>(rows, [&](auto now) { single_sums_rows<now.value>(of...); }); },
+    [](int rows, auto... of) { by_number<row_panel>(rows, [&](auto now) { double_dots_rows<now.value>(of...); }); },
+    [](int rows, auto... of) { by_number<row_panel>(rows, [&](auto now) { double_sums_rows<now.value>(of...); }); },
+};
 
 }  // namespace fastsvm::FASTSVM_ISA
