@@ -195,7 +195,7 @@ const char* read_double_slow(const char* p, double* out, NumberStatus* status) {
 char* write_shortest(char* p, double value) { return shortest(p, value); }
 char* write_shortest(char* p, float value) { return shortest(p, value); }
 
-char* write_repr(char* p, double value) {
+static char* write_repr(char* p, double value) {
     if (!std::isfinite(value)) return shortest(p, value);
     const double size = std::fabs(value);
     if (size != 0 && (size < 1e-4 || size >= 1e16))
@@ -211,7 +211,6 @@ char* write_g(char* p, double value, int digits) {
     return std::to_chars(p, p + number_text_max, value, std::chars_format::general, digits).ptr;
 }
 
-std::string shortest_number(double value) { return text_of(shortest<double>, value); }
 std::string repr_number(double value) { return text_of(write_repr, value); }
 std::string short_number(double value, int digits) { return text_of(write_g, value, digits); }
 
@@ -290,7 +289,7 @@ std::string number_error(NumberStatus status, const char* p, const char* end, co
 }
 
 std::string not_finite_error(double value, const char* what) {
-    return std::string(what) + " " + shortest_number(value) + " found, expected a finite number";
+    return std::string(what) + " " + text_of(shortest<double>, value) + " found, expected a finite number";
 }
 
 std::string index_error(std::int32_t index, std::int64_t last) {

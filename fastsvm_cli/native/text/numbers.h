@@ -79,12 +79,10 @@ inline const char* read_double(const char* p, double* out, NumberStatus* status)
 constexpr int number_text_max = 32;
 char* write_shortest(char* p, double value);       // shortest text that reads back equal
 char* write_shortest(char* p, float value);        // same in single precision
-char* write_repr(char* p, double value);           // the same, as Python's repr: 1.0, 1e-05
 char* write_g(char* p, double value, int digits);  // printf's %.<digits>g
 
 // Likewise, as strings.
-std::string shortest_number(double value);
-std::string repr_number(double value);
+std::string repr_number(double value);                   // shortest, as Python's repr: 1.0, 1e-05
 std::string short_number(double value, int digits = 6);  // %.<digits>g
 
 // ---- numbers in bodies of compiled models

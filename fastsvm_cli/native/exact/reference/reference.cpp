@@ -223,12 +223,6 @@ double reference_kernel(const Kernel& kernel, const Rows& x, std::int64_t i, con
     return reference_value(kernel, row_of(x, i), row_of(z, j));
 }
 
-std::vector<double> reference_kernel_row(const Kernel& kernel, const Rows& x, std::int64_t i, const Rows& z) {
-    std::vector<double> values(static_cast<std::size_t>(z.rows));
-    for (std::int64_t j = 0; j < z.rows; ++j) values[j] = reference_kernel(kernel, x, i, z, j);
-    return values;
-}
-
 double reference_squared_distance(const Rows& x, std::int64_t i, const Rows& z, std::int64_t j) {
     return squared_distance(row_of(x, i), row_of(z, j));
 }

@@ -44,9 +44,6 @@ struct Kernel {
 // K(x, z) as in LIBSVM 3.37; the last two kernels as in scripts/precompute_kernel.py.
 double reference_kernel(const Kernel& kernel, const Rows& x, std::int64_t i, const Rows& z, std::int64_t j);
 
-// Reference kernel values of row i of x with every row of z.
-std::vector<double> reference_kernel_row(const Kernel& kernel, const Rows& x, std::int64_t i, const Rows& z);
-
 // |x_i - z_j|^2, as a sum of squared differences.
 double reference_squared_distance(const Rows& x, std::int64_t i, const Rows& z, std::int64_t j);
 
