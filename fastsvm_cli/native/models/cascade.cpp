@@ -83,8 +83,7 @@ Cascade::Cascade(const LibsvmFile& exact, const std::vector<std::int64_t>& chose
 
 void Cascade::prepare(const CascadeStage& stage) {
     const std::int64_t d = features_.size();
-    std::int64_t each = 0;
-    for (int k = 0; k <= stage.degree; ++k) each += packed_size(k, d);
+    const std::int64_t each = packed_size(stage.degree, d + 1);
     if (stage.degree < 0 || stage.degree > 3 || static_cast<std::int64_t>(stage.polynomial.size()) != pairs_ * each ||
         static_cast<std::int64_t>(stage.coefficients.size()) != pairs_ * stage.vectors)
         throw std::invalid_argument("wrong number of coefficients");
@@ -395,8 +394,7 @@ void visit(Archive& archive, CascadeStage& stage, std::int64_t pairs, std::int64
         // No more numbers than the file has bytes; the sizes of more features would overflow.
         constexpr std::int64_t many_features = 100000;
         const std::int64_t most = static_cast<std::int64_t>(body.text.size()) / pairs;
-        terms = degree > 1 && d > many_features ? most + 1 : 0;
-        for (int k = 0; terms <= most && k <= degree; ++k) terms += packed_size(k, d);
+        terms = degree > 1 && d > many_features ? most + 1 : packed_size(static_cast<int>(degree), d + 1);
         if (terms > most || stage.vectors > most) body.fail("a stage of more numbers found than the file has", start);
         stage.degree = static_cast<int>(degree);
     } else {

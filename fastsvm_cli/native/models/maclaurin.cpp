@@ -21,14 +21,6 @@ namespace {
 
 constexpr std::int64_t maclaurin_rows = 128;
 
-std::int64_t coefficients_of(int degree, std::int64_t d) {
-    std::int64_t size = 0;
-    for (int k = 0; k <= degree; ++k) size += packed_size(k, d);
-    return size;
-}
-
-std::int64_t compressed(std::int64_t rank, std::int64_t d) { return 1 + d + rank * (1 + d); }
-
 // Numbers per line; from degree 2, a line per first index.
 std::vector<std::int64_t> line_lengths(int degree, std::int64_t rank, std::int64_t d) {
     std::vector<std::int64_t> out{1};
@@ -436,7 +428,7 @@ void MaclaurinFile::visit(Archive& archive, Expansion& expansion) const {
                                 archive.at() - 1);
     }
     const bool possible = rank >= 0 && rank <= d && (!rank || degree == 2);
-    const std::int64_t size = rank && possible ? compressed(rank, d) : coefficients_of(degree, d);
+    const std::int64_t size = rank && possible ? (1 + rank) * (1 + d) : packed_size(degree, d + 1);
     if (archive.checks() && (!possible || static_cast<std::int64_t>(coefficients.size()) != size))
         throw std::invalid_argument("wrong number of coefficients");
     archive.numbers(coefficients, archive.writes() ? line_lengths(degree, rank, d) : std::vector{size}, single);
@@ -467,7 +459,7 @@ double MaclaurinFile::products() const {
     const std::int64_t q = longest_vector ? std::min<std::int64_t>(longest_vector, d) : d;
     double out = 0;
     for (const auto& each : expansions)
-        out += static_cast<double>(each->rank ? each->rank * q : coefficients_of(degree, q));
+        out += static_cast<double>(each->rank ? each->rank * q : packed_size(degree, q + 1));
     return out;
 }
 

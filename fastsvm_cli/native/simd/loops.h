@@ -31,7 +31,7 @@ constexpr std::int64_t whole(std::int64_t n, std::int64_t of) { return groups(n,
 // Degree k in d variables is, for j = 0..d-1, z_j times degree k - 1 in variables j..d-1: sub-block j.
 constexpr int max_degree = 4;
 
-// The number of monomials, C(d + k - 1, k); k up to max_degree.
+// The number of monomials, C(d + k - 1, k); k up to max_degree. Those of all degrees up to k: packed_size(k, d + 1).
 static inline std::int64_t packed_size(int k, std::int64_t d) {
     switch (k) {
         case 0: return 1;
