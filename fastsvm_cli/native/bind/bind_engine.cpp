@@ -15,7 +15,7 @@
 #include "engine/line_blocks.h"
 #include "engine/model.h"
 #include "engine/run.h"
-#include "program/exact_file.h"
+#include "program/prediction.h"
 
 using namespace nb::literals;
 using namespace fastsvm;

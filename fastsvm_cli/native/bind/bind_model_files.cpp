@@ -23,7 +23,7 @@
 #include "models/maclaurin.h"
 #include "models/ordered.h"
 #include "models/triangle.h"
-#include "program/exact_file.h"
+#include "program/prediction.h"
 
 using namespace nb::literals;
 using namespace fastsvm;

@@ -1,4 +1,4 @@
-#include "program/exact_file.h"
+#include "program/prediction.h"
 
 #include <sys/stat.h>
 
