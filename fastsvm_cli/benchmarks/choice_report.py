@@ -102,7 +102,7 @@ def commands(
 def _made_by(entrant: Entrant, test_file: str) -> "list[str] | None":
     if entrant.attempt is None:
         return None
-    return [*entrant.attempt.arguments, *(["--data", test_file] if entrant.attempt.calibrated else [])]
+    return [*entrant.attempt.name.split(), *(["--data", test_file] if entrant.attempt.calibrated else [])]
 
 
 def table(choice: Choice, everything: bool, width: int) -> Table:

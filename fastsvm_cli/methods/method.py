@@ -177,11 +177,6 @@ class Attempt(NamedTuple):
         options = (spelled(name, "" if value is True else str(value)) for name, value in self.options.items())
         return " ".join([self.command, *options])
 
-    @property
-    def arguments(self) -> "list[str]":
-        """Words of `name`."""
-        return self.name.split()
-
 
 class Setting(NamedTuple):
     """Facts that a search starts from."""
