@@ -9,8 +9,7 @@ from fastsvm_cli._native import Answer as Answer
 from fastsvm_cli._native import Header
 from fastsvm_cli._native import RunCounts as RunCounts
 from fastsvm_cli.models import Model
-from fastsvm_cli.text.byte_source import Content
-from fastsvm_cli.text.output import Output
+from fastsvm_cli.text.files import Content, Output
 
 
 class Fallback(_native.Fallback):

@@ -11,20 +11,21 @@ from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
 from fastsvm_cli import __version__, _native
-from fastsvm_cli.cluster.blocks import (
+from fastsvm_cli.cluster.scheduler import connect, requiring_scheduler
+from fastsvm_cli.cluster.stores import (
     Block,
+    Folder,
     ShardChanged,
     Text,
     count_lines,
     cut,
+    entry_name,
     is_local,
     local_path,
     one_line,
     shown,
     start_of,
 )
-from fastsvm_cli.cluster.parts import Folder, entry_name
-from fastsvm_cli.cluster.scheduler import connect, requiring_scheduler
 from fastsvm_cli.errors import DataFormatError, FastsvmError, FileError
 from fastsvm_cli.models import looks_like_model
 from fastsvm_cli.prediction import still_hold

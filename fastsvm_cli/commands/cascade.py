@@ -3,7 +3,7 @@
 from fastsvm_cli.commands.compile import CompileRun, compiles
 
 
-@compiles("cascade")
+@compiles("cascade", warns=True)
 def command(run: CompileRun) -> None:
     """Put cheap stages in front of the exact model, calibrated on rows.
 

@@ -136,7 +136,7 @@ def command(**parsed):
     from fastsvm_cli.export import export
     from fastsvm_cli.export.description import describe
     from fastsvm_cli.export.rounding import largest_move
-    from fastsvm_cli.text.output import write_output
+    from fastsvm_cli.text.files import write_output
 
     options = ExportOptions(**parsed)
     output = options.output()
