@@ -225,8 +225,8 @@ def _record(choice: Choice, entrant: Entrant, test_file: str) -> "dict[str, Any]
         "compile_seconds": entrant.compile_seconds,
         "failed": entrant.why if entrant.failed else None,
         "dropped": None if entrant.failed or entrant is choice.picked else entrant.why,
-        "end_to_end": _timed(entrant, choice.reading, choice.rows, choice.rows),
-        "scoring": _timed(entrant, 0.0, 1, 1),
+        "end_to_end": _timed(entrant, choice.reading, choice.rows),
+        "scoring": _timed(entrant, 0.0, 1),
         "times_exact": None if gain is None else gain[0],
         "times_exact_error": None if gain is None else gain[1],
         "within": entrant.within,
@@ -242,17 +242,17 @@ def _record(choice: Choice, entrant: Entrant, test_file: str) -> "dict[str, Any]
     }
 
 
-def _timed(entrant: Entrant, reading: float, times: int, rows: int) -> "dict[str, Any] | None":
+def _timed(entrant: Entrant, reading: float, rows: int) -> "dict[str, Any] | None":
     timings = entrant.timings if len(entrant.timings) else Timings([entrant.rough] * (entrant.rough < inf))
     if not len(timings):
         return None
     low, high = timings.interval_95
-    median = times * (reading + timings.median)
+    median = rows * (reading + timings.median)
     return {
-        "unit": "seconds" if times > 1 else "seconds per row",
-        "runs": [times * (reading + each) for each in timings.seconds],
+        "unit": "seconds" if rows > 1 else "seconds per row",
+        "runs": [rows * (reading + each) for each in timings.seconds],
         "median": median,
-        "interval_95": [times * (reading + low), times * (reading + high)],
+        "interval_95": [rows * (reading + low), rows * (reading + high)],
         "rows_per_second": rows / median,
     }
 

@@ -321,7 +321,7 @@ _SIX_DIGITS = 5.0001e-6
 class Radius:
     """Upper bounds in the formula of radii, which the target rounds up.
 
-    centers: (nr_centers, 2), drift and shift. pairs, about: pair and center of each expansion. rows: (expansions, K +
+    centers: (nr_centers, 2), drift and shift. about: center of each expansion. rows: (expansions, K +
     5), b_0, ..., b_K, flat, slope, tail, reach. power: K.
     """
 
@@ -332,7 +332,6 @@ class Radius:
         self.tiny, self.limit = (2.0**-100, 0.01) if single else (2.0**-960, 0.01)
         self._lost = 2.0**-122 if single else 2.0**-1010
         self.x0 = self.x1 = 0.0
-        self.pairs: list[int] = []
         self.about: list[int] = []
         self._rows: list[tuple[list[float], float, float, float, float]] = []
         if not self.theta < 1e-2:
@@ -344,7 +343,7 @@ class Radius:
     @property
     def up(self) -> float:
         """Factor that rounds a sum up."""
-        return 1 + 8 * self.v * (len(self.pairs) + self.power + 64)
+        return 1 + 8 * self.v * (len(self.about) + self.power + 64)
 
     @property
     def power(self) -> int:
@@ -364,13 +363,10 @@ class Radius:
         self.centers = np.column_stack([drift, 2.2 * self.v * lengths + sqrt(self._lost)])
         self.lengths = lengths
 
-    def add(
-        self, pair: int, about: int, b: "list[float]", flat: float, slope: float, tail: float, reach: float
-    ) -> None:
+    def add(self, about: int, b: "list[float]", flat: float, slope: float, tail: float, reach: float) -> None:
         """Add an expansion; raise `flat` above any underflow."""
         if not all(np.isfinite([*b, flat, slope, tail, reach])):
             self._refuse("numbers found that overflow")
-        self.pairs.append(pair)
         self.about.append(about)
         self._rows.append((b, flat + 2.0**-90 * (self.v > _U) * (1 + sum(b)) + 1e-200, slope, tail, reach))
 
@@ -462,7 +458,7 @@ def _radius_of_polynomials(out: Radius, body: Polynomials, model: Any) -> None:
         if first:
             more, slope = out.scaled(body.gamma, weights[pair])
             flat += more + 4.2 * v * abs(rho)
-        out.add(pair, each.center, b, flat, slope, 1.0001 * tail, reach)
+        out.add(each.center, b, flat, slope, 1.0001 * tail, reach)
 
 
 def _evaluated(out: Radius, body: Polynomials, each: "Expansion", v: float, d: int) -> "list[float]":
@@ -506,7 +502,7 @@ def _radius_of_kernels(out: Radius, body: KernelSums, model: Any, differences: b
         rho = abs(header.rho[pair]) + origin.radius[pair]
         flat = origin.radius[pair] + _svm_predict(kernel, origin.weight[pair], origin.count, rho)
         more, slope = out.scaled(gamma, origin.weight[pair])
-        out.add(pair, 0, b, flat + more + 5 * v * (abs(header.rho[pair]) + size), slope, 0.0, 0.0)
+        out.add(0, b, flat + more + 5 * v * (abs(header.rho[pair]) + size), slope, 0.0, 0.0)
 
 
 def rounded_up(numbers: Any, single: bool) -> np.ndarray:
