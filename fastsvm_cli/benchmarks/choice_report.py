@@ -13,7 +13,7 @@ from fastsvm_cli.benchmarks.conclusion import class_record, label_text, scale_co
 from fastsvm_cli.benchmarks.timing import MEASURABLE, Timings
 from fastsvm_cli.comparisons import CONFIDENCE, interval_95
 from fastsvm_cli.console.terminal import printable
-from fastsvm_cli.text.numbers import digits, finite, percent
+from fastsvm_cli.text import digits, finite, percent
 from fastsvm_cli.text.scaling import Scaling
 
 #: Rows of the table without --all.

@@ -35,7 +35,7 @@ class CompileRun(Run):
 
     def tell_sizes(self) -> None:
         """Print both sizes and the result's path."""
-        from fastsvm_cli.text.numbers import size_text
+        from fastsvm_cli.text import size_text
 
         before = "" if self.source is None else f"{size_text(self.source.size)} -> "
         path = self.options.output_file
@@ -169,7 +169,7 @@ def _cascade(run: CompileRun) -> None:
         run.warn(f"{found.warning}.")
     if options.quiet:
         return
-    from fastsvm_cli.text.numbers import percent
+    from fastsvm_cli.text import percent
 
     for number, (stage, share) in enumerate(zip(model.stages, found.shares), 1):
         run.tell(f"stage {number}: {_described(stage)} answers {percent(share)} of the rows")

@@ -42,8 +42,8 @@ from fastsvm_cli.methods.method import SourceModel, read_source
 from fastsvm_cli.methods.training import load_libsvm
 from fastsvm_cli.prediction import summary_values
 from fastsvm_cli.system import raising, temporary_folder
+from fastsvm_cli.text import digits, finite, json_document, size_text
 from fastsvm_cli.text.files import write_output
-from fastsvm_cli.text.numbers import digits, finite, json_document, size_text
 from fastsvm_cli.text.read_rows import read_bytes
 
 #: Columns of the screen of --try, unless COLUMNS or the terminal says another.

@@ -61,7 +61,7 @@ def command(**parsed):
         advise(report, reading.models, reading.sampled, options.as_typed)
     warn_of_scaling(reading.scaling, options.quiet)
     if options.as_json:
-        from fastsvm_cli.text.numbers import json_document
+        from fastsvm_cli.text import json_document
 
         click.echo(json_document(report, 2))
     else:
