@@ -286,7 +286,7 @@ def compile_source(
 
     An unknown option is a TypeError, a conflict a ValueError.
     """
-    from fastsvm_cli.methods.parallel import threads_here
+    from fastsvm_cli.prediction import threads_here
 
     method, variant = find(name)
     rows, given = None, dict(given)
