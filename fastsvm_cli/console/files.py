@@ -96,8 +96,7 @@ def is_model(path: str, dense: bool = False) -> bool:
 
 def is_compiled(path: str) -> bool:
     """Return whether a file starts like a compiled model."""
-    lines = first_lines(path) or []
-    return bool(lines) and lines[0].startswith("fastsvm_model ")
+    return (first_lines(path) or [""])[0].startswith("fastsvm_model ")
 
 
 def first_lines(path: str) -> "list[str] | None":
