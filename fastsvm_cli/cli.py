@@ -10,10 +10,8 @@ import click
 from fastsvm_cli import __version__
 from fastsvm_cli.errors import FastsvmError, FastsvmWarning, FileError
 
-#: Commands, in help order.
+#: Commands, in help order. Each is a module of commands/ with a click command named `command`.
 COMMANDS = ("approx", "predict", "bound", "bench", "cascade", "reduce", "order", "border", "export")
-# Modules of commands/, with a click command named `command`. The others are methods.
-_MODULES = ("predict", "bound", "bench", "export")
 
 
 #: Words that are not commands, and hints.
@@ -46,9 +44,7 @@ class _Lazy(click.Group):
             context.fail(f"No such command '{name}'.{words}")
         from importlib import import_module
 
-        if name in _MODULES:
-            return import_module(f"fastsvm_cli.commands.{name}").command
-        return import_module("fastsvm_cli.commands.compile").command(name)
+        return import_module(f"fastsvm_cli.commands.{name}").command
 
 
 #: Completion script of each shell in the installed share/; scripts/make_shell_files.py makes them.

@@ -6,7 +6,7 @@ import pytest
 from click.testing import CliRunner
 
 from fastsvm_cli import comparisons
-from fastsvm_cli.commands.compile import command
+from fastsvm_cli.commands.approx import command as approx
 from fastsvm_cli.methods import feature_space
 from fastsvm_cli.methods.approx import compression, expansion
 from fastsvm_cli.methods.approx.expansion import TooLargeError, coefficient_count, compile_maclaurin, compressed_count
@@ -111,7 +111,7 @@ def test_a_model_that_gains_nothing_is_warned_of(tmp_path, monkeypatch):
         (tmp_path / "m").write_bytes(machine.text())
         monkeypatch.setattr(comparisons, "trial", lambda *a, speed_up=speed_up: comparisons.Trial(40, 0.0, speed_up))
         words = [str(tmp_path / "m"), str(tmp_path / "out")]
-        done = CliRunner().invoke(command("approx"), ["--degree", str(degree), *words], catch_exceptions=False)
+        done = CliRunner().invoke(approx, ["--degree", str(degree), *words], catch_exceptions=False)
         assert ("times as long as the exact model" in done.output) == bool(functions), done.output
         assert not functions or f"{functions} 2 times as long" in done.output
-    assert CliRunner().invoke(command("approx"), ["-q", *words]).output == ""
+    assert CliRunner().invoke(approx, ["-q", *words]).output == ""

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from libsvm.svmutil import svm_load_model, svm_read_problem, svm_train
 
 from fastsvm_cli._native import fingerprint
-from fastsvm_cli.commands.compile import command
+from fastsvm_cli.commands.order import command as order
 from fastsvm_cli.models import ExactModel, Model, load_model
 from support import oracles
 from support.messages import sentences
@@ -80,7 +80,7 @@ def test_the_trial_warns_where_there_is_no_gain(tmp_path, monkeypatch, seconds, 
     near = [{i: 1 + 1e-3 * v for i, v in enumerate(row, 1)} for row in rng.standard_normal((300, 60)).tolist()]
     machine = oracles.Machine("one_class", "rbf", near, np.ones((300, 1)), [-1.0], gamma=0.1)
     (tmp_path / "m").write_bytes(machine.text())
-    done = CliRunner().invoke(command("order"), ["--method", method, str(tmp_path / "m"), str(tmp_path / "o")])
+    done = CliRunner().invoke(order, ["--method", method, str(tmp_path / "m"), str(tmp_path / "o")])
     assert done.exit_code == 0, (done.output, done.exception)
     share = re.search(rf"300 support vectors: (\S+) % of the kernel evaluations, {times} times", done.output)[1]
     assert 0 < float(share) < (10 if method == "geometry" else 101)
