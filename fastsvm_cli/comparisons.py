@@ -33,6 +33,7 @@ from typing import Any, NamedTuple
 from fastsvm_cli import _native
 from fastsvm_cli._native import upper_bound as upper_bound
 from fastsvm_cli.models import ExactModel, Model, Precision
+from fastsvm_cli.prediction import threads_here
 from fastsvm_cli.text.read_rows import MOST_VALUES, smaller_chunks
 
 #: Share of labels that may differ, where no budget is given (regression: of the standard deviation).
@@ -243,11 +244,6 @@ class Comparison:
         self.score, self.reference_score = _native.Score(), _native.Score()
 
     @property
-    def disagreement(self) -> float:
-        """Share of rows whose label differs."""
-        return self.different / self.rows if self.rows else 0.0
-
-    @property
     def difference(self) -> float:
         """Root mean square difference of the values, for regression."""
         return sqrt(self._squares / self.rows) if self.rows else 0.0
@@ -264,7 +260,7 @@ class Comparison:
     def share(self) -> float:
         """Share of labels that differ; regression: share_of_spread."""
         if not self.regression:
-            return self.disagreement
+            return self.different / self.rows if self.rows else 0.0
         return share_of_spread(self.difference, self.spread, abs(self._first))
 
     @property
@@ -275,7 +271,7 @@ class Comparison:
     def line(self, where: str) -> str:
         """Say how far the models agree on rows `where`."""
         if not self.regression:
-            return f"labels that differ on {where}: {self.different} of {self.rows} ({100 * self.disagreement:.3g} %)"
+            return f"labels that differ on {where}: {self.different} of {self.rows} ({100 * self.share:.3g} %)"
         of_spread = f"{100 * self.share:.3g} % of the spread of the values"
         return f"root mean square difference on {where}: {self.difference:.3g} ({of_spread})"
 
@@ -398,12 +394,9 @@ def spread(rows: _native.Chunk, most: int) -> _native.Chunk:
 
 def _seconds(model: Model, rows: _native.Chunk, out: _native.Decisions, precision: Precision) -> float:
     times: list[float] = []
-    before = _native.set_threads_here(1)
-    try:
+    with threads_here(1):
         while len(times) < _LEAST_RUNS or (len(times) < _MOST_RUNS and sum(times) < _LEAST_SECONDS):
             start = thread_time()
             model.decision_values(rows, out, precision)
             times.append(thread_time() - start)
-    finally:
-        _native.set_threads_here(before)
     return max(min(times), 1e-9)  # a coarse clock may not move

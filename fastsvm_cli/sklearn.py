@@ -210,9 +210,7 @@ class CompiledOneClassSVM(OutlierMixin, _Compiled):
 
 
 def _knows_probabilities(estimator) -> bool:
-    if hasattr(estimator, "compiled_"):
-        return hasattr(estimator.compiled_, "predict_proba")
-    inner = estimator._unfitted()
+    inner = estimator.compiled_ if hasattr(estimator, "compiled_") else estimator._unfitted()
     return hasattr(inner, "predict_proba")
 
 

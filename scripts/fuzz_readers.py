@@ -173,7 +173,7 @@ class Data:
         from fastsvm_cli import _native
         from fastsvm_cli.errors import FastsvmError, FileError
         from fastsvm_cli.models import load_model
-        from fastsvm_cli.text.byte_source import Content
+        from fastsvm_cli.text.files import Content
         from fastsvm_cli.text.read_rows import read_chunks
 
         path = os.path.join(folder, "data")

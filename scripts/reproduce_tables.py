@@ -32,7 +32,7 @@ from fastsvm_cli.benchmarks.timing import Timed, interleave, speed_up
 from fastsvm_cli.bounds import gamma_max
 from fastsvm_cli.methods.training import libsvm_problem, train
 from fastsvm_cli.models import load_model
-from fastsvm_cli.text.numbers import size_text
+from fastsvm_cli.text import size_text
 
 
 class Paper:

@@ -7,14 +7,13 @@ from typing import Any
 from rich.table import Table
 from rich.text import Text
 
-from fastsvm_cli.benchmarks.bench_run import END_TO_END, SCORING
+from fastsvm_cli.benchmarks.bench_run import END_TO_END, SCORING, short_machine
 from fastsvm_cli.benchmarks.chooser import Choice, Entrant
 from fastsvm_cli.benchmarks.conclusion import class_record, label_text, scale_command, undominated
-from fastsvm_cli.benchmarks.environment import short
 from fastsvm_cli.benchmarks.timing import MEASURABLE, Timings
 from fastsvm_cli.comparisons import CONFIDENCE, interval_95
 from fastsvm_cli.console.terminal import printable
-from fastsvm_cli.text.numbers import digits, finite, percent
+from fastsvm_cli.text import digits, finite, percent
 from fastsvm_cli.text.scaling import Scaling
 
 #: Rows of the table without --all.
@@ -103,7 +102,7 @@ def commands(
 def _made_by(entrant: Entrant, test_file: str) -> "list[str] | None":
     if entrant.attempt is None:
         return None
-    return [*entrant.attempt.arguments, *(["--data", test_file] if entrant.attempt.calibrated else [])]
+    return [*entrant.attempt.name.split(), *(["--data", test_file] if entrant.attempt.calibrated else [])]
 
 
 def table(choice: Choice, everything: bool, width: int) -> Table:
@@ -181,7 +180,7 @@ def foot(choice: Choice, test_file: str, machine: "dict[str, Any]") -> str:
     return (
         f"{printable(test_file)}: {choice.rows:,} rows. Speed: rows a second of one thread, by processor time, reading"
         f" included ({1e6 * choice.reading:.2g} us a row; the exact model: {1e6 * choice.exact.seconds:.2g} us)."
-        f" {short(machine)}; fastsvm {machine['fastsvm']}."
+        f" {short_machine(machine)}; fastsvm {machine['fastsvm']}."
     )
 
 
@@ -226,8 +225,8 @@ def _record(choice: Choice, entrant: Entrant, test_file: str) -> "dict[str, Any]
         "compile_seconds": entrant.compile_seconds,
         "failed": entrant.why if entrant.failed else None,
         "dropped": None if entrant.failed or entrant is choice.picked else entrant.why,
-        "end_to_end": _timed(entrant, choice.reading, choice.rows, choice.rows),
-        "scoring": _timed(entrant, 0.0, 1, 1),
+        "end_to_end": _timed(entrant, choice.reading, choice.rows),
+        "scoring": _timed(entrant, 0.0, 1),
         "times_exact": None if gain is None else gain[0],
         "times_exact_error": None if gain is None else gain[1],
         "within": entrant.within,
@@ -243,17 +242,17 @@ def _record(choice: Choice, entrant: Entrant, test_file: str) -> "dict[str, Any]
     }
 
 
-def _timed(entrant: Entrant, reading: float, times: int, rows: int) -> "dict[str, Any] | None":
+def _timed(entrant: Entrant, reading: float, rows: int) -> "dict[str, Any] | None":
     timings = entrant.timings if len(entrant.timings) else Timings([entrant.rough] * (entrant.rough < inf))
     if not len(timings):
         return None
     low, high = timings.interval_95
-    median = times * (reading + timings.median)
+    median = rows * (reading + timings.median)
     return {
-        "unit": "seconds" if times > 1 else "seconds per row",
-        "runs": [times * (reading + each) for each in timings.seconds],
+        "unit": "seconds" if rows > 1 else "seconds per row",
+        "runs": [rows * (reading + each) for each in timings.seconds],
         "median": median,
-        "interval_95": [times * (reading + low), times * (reading + high)],
+        "interval_95": [rows * (reading + low), rows * (reading + high)],
         "rows_per_second": rows / median,
     }
 

@@ -22,9 +22,8 @@ from fastsvm_cli.errors import FastsvmError, FileError
 from fastsvm_cli.methods import methods, refused_by_all
 from fastsvm_cli.methods.approx.grade import gamma_ratio
 from fastsvm_cli.methods.method import Attempt, Search, Setting, SourceModel, compile_source
-from fastsvm_cli.methods.parallel import threads_here
 from fastsvm_cli.models import LABELS, ExactModel, Model, Precision
-from fastsvm_cli.prediction import Fallback, Predictor
+from fastsvm_cli.prediction import Fallback, Predictor, threads_here
 from fastsvm_cli.text.read_rows import read_chunks, smaller_chunks
 from fastsvm_cli.text.scaling import Scaling
 

@@ -10,7 +10,7 @@ from fastsvm_cli.benchmarks.bench_run import CLOCKS, END_TO_END, SCORING, Bench,
 from fastsvm_cli.benchmarks.timing import Timings
 from fastsvm_cli.comparisons import DEFAULT_BUDGET, Budget, ClassRows, interval_95
 from fastsvm_cli.console.terminal import printable
-from fastsvm_cli.text.numbers import digits, percent
+from fastsvm_cli.text import digits, percent
 from fastsvm_cli.text.scaling import Scaling
 
 #: Medians closer than this share of their sum are equal, however small their spread.

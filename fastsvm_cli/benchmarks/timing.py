@@ -10,7 +10,7 @@ from statistics import median
 from time import perf_counter, thread_time
 from typing import Protocol
 
-from fastsvm_cli.methods.parallel import threads_here
+from fastsvm_cli.prediction import threads_here
 
 WARM_UP = -1  # uncounted round
 #: A model is faster than another only if it takes at most this share of its time.

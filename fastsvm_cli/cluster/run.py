@@ -11,23 +11,24 @@ from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
 from fastsvm_cli import __version__, _native
-from fastsvm_cli.cluster.blocks import (
+from fastsvm_cli.cluster.scheduler import connect, requiring_scheduler
+from fastsvm_cli.cluster.stores import (
     Block,
+    Folder,
     ShardChanged,
     Text,
     count_lines,
     cut,
+    entry_name,
     is_local,
     local_path,
     one_line,
     shown,
     start_of,
 )
-from fastsvm_cli.cluster.parts import Folder, entry_name
-from fastsvm_cli.cluster.scheduler import connect, requiring_scheduler
 from fastsvm_cli.errors import DataFormatError, FastsvmError, FileError
 from fastsvm_cli.models import looks_like_model
-from fastsvm_cli.prediction import still_hold
+from fastsvm_cli.prediction import still_hold, threads_here
 
 if TYPE_CHECKING:
     from distributed import Client, Future
@@ -396,37 +397,33 @@ def answer_block(job: Job, block: Block, where: Folder) -> "dict[str, Any]":
     seed = int(digest_of([job.options["seed"], block.part]), 16) % 2**64
     part, size, checksum = job.prediction().of_part(block.name, seed), 0, 0
     part.position.fields = job.fields
-    before = _native.set_threads_here(job.threads)
-    try:
-        with where.create(block.part) as write, closing(Text(block)) as text:
+    with threads_here(job.threads), where.create(block.part) as write, closing(Text(block)) as text:
 
-            def count(data: bytes) -> None:
-                nonlocal size, checksum
-                write(data)
-                size, checksum = size + len(data), crc32(data, checksum)
+        def count(data: bytes) -> None:
+            nonlocal size, checksum
+            write(data)
+            size, checksum = size + len(data), crc32(data, checksum)
 
-            part.answer(text, count, head=block.first)
-            entry = {
-                "job": job.digest(block),
-                "fastsvm": __version__,
-                "size": size,
-                "crc32": f"{checksum:08x}",
-                "shard": block.name,
-                "start": block.start,
-                "end": block.end,
-                "lines": part.position.lines,
-                "on_bad_row": job.options["on_bad_row"],
-                "max_line": job.options["max_line"],
-                "instructions": _native.instruction_set(),
-                "tally": part.run_counts.values(),
-                "bad_rows": 0 if part.bad_rows is None else part.bad_rows.count,
-                "named": [] if part.bad_rows is None else part.bad_rows.named,
-                "scaled": part.scaled.counts,
-            }
-            _require_claim(job, where)
-            where.put(entry_name(block.part), entry)
-    finally:
-        _native.set_threads_here(before)
+        part.answer(text, count, head=block.first)
+        entry = {
+            "job": job.digest(block),
+            "fastsvm": __version__,
+            "size": size,
+            "crc32": f"{checksum:08x}",
+            "shard": block.name,
+            "start": block.start,
+            "end": block.end,
+            "lines": part.position.lines,
+            "on_bad_row": job.options["on_bad_row"],
+            "max_line": job.options["max_line"],
+            "instructions": _native.instruction_set(),
+            "tally": part.run_counts.values(),
+            "bad_rows": 0 if part.bad_rows is None else part.bad_rows.count,
+            "named": [] if part.bad_rows is None else part.bad_rows.named,
+            "scaled": part.scaled.counts,
+        }
+        _require_claim(job, where)
+        where.put(entry_name(block.part), entry)
     return entry
 
 

@@ -3,7 +3,7 @@
 import os
 import re
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from typing import TYPE_CHECKING
 
 from fastsvm_cli import _native, system
@@ -65,13 +65,12 @@ def connect(address: str, say: "Callable[[str], None]" = lambda line: None) -> "
         "distributed.admin.large-graph-warning-threshold": "1 PB",  # models may be large
     }
     with dask.config.set(quiet):
-        if workers is None:
-            with _closed(_client(distributed, address, say)) as client:
-                _say_dashboard(client.dashboard_link, say)
-                yield client
-            return
-        with _local_cluster(workers) as cluster, _closed(_client(distributed, cluster, say)) as client:
-            _say_dashboard(cluster.dashboard_link, say)
+        with (
+            nullcontext(address) if workers is None else _local_cluster(workers) as target,
+            _closed(_client(distributed, target, say)) as client,
+        ):
+            if client.dashboard_link:
+                say(f"Dashboard: {client.dashboard_link}")
             yield client
 
 
@@ -202,11 +201,6 @@ def _client(distributed, target, say: "Callable[[str], None]") -> "Client":
     if any("Mismatched versions" in str(each.message) for each in caught):
         say("Note: the scheduler or its workers have other versions of Dask, or of what it needs, than this machine.")
     return client
-
-
-def _say_dashboard(link: "str | None", say: "Callable[[str], None]") -> None:
-    if link:
-        say(f"Dashboard: {link}")
 
 
 def _first_line(error: BaseException) -> str:

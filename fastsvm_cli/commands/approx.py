@@ -19,8 +19,6 @@ def command(run: CompileRun) -> None:
       fastsvm approx train.model
       fastsvm predict test.txt train.model.approx out
     """
-    if run.options.quiet:
-        return
     from fastsvm_cli.comparisons import agreement_with_exact, gain_in_doubt
 
     model, compiled = run.exact, run.made.model

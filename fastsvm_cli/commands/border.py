@@ -25,8 +25,6 @@ def command(run: CompileRun) -> None:
       fastsvm border --bandwidth adaptive -W 20 train.txt
       fastsvm border --bandwidth adaptive -W 20 --density train.txt
     """
-    if run.options.quiet:
-        return
     if run.options.density:
         _tell_of_density(run)
     else:

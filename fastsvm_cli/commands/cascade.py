@@ -3,7 +3,7 @@
 from fastsvm_cli.commands.compile import CompileRun, compiles
 
 
-@compiles("cascade")
+@compiles("cascade", warns=True)
 def command(run: CompileRun) -> None:
     """Put cheap stages in front of the exact model, calibrated on rows.
 
@@ -28,7 +28,7 @@ def command(run: CompileRun) -> None:
         run.warn(f"{found.warning}.")
     if options.quiet:
         return
-    from fastsvm_cli.text.numbers import percent
+    from fastsvm_cli.text import percent
 
     for number, (stage, share) in enumerate(zip(model.stages, found.shares), 1):
         run.tell(f"stage {number}: {_described(stage)} answers {percent(share)} of the rows")

@@ -28,7 +28,7 @@ class CompileRun(Run):
 
     def tell_sizes(self) -> None:
         """Print both sizes and the result's path."""
-        from fastsvm_cli.text.numbers import size_text
+        from fastsvm_cli.text import size_text
 
         before = "" if self.source is None else f"{size_text(self.source.size)} -> "
         path = self.options.output_file
@@ -60,7 +60,7 @@ class CompileRun(Run):
 def _compiled(method: "Method", options: "MethodOptions") -> CompileRun:
     """Run a method's command up to its summary."""
     from fastsvm_cli.console.terminal import Progress
-    from fastsvm_cli.text.output import write_output
+    from fastsvm_cli.text.files import write_output
 
     options.begin()
     run = CompileRun(method, options)
@@ -81,14 +81,19 @@ def _compiled(method: "Method", options: "MethodOptions") -> CompileRun:
     return run
 
 
-def compiles(name: str) -> "Callable[[Callable[[CompileRun], None]], click.Command]":
-    """Make the command of this method of a function that prints the summary, and whose docstring is the help."""
+def compiles(name: str, warns: bool = False) -> "Callable[[Callable[[CompileRun], None]], click.Command]":
+    """Make the command of this method of a function that prints the summary, and whose docstring is the help.
+
+    warns: whether the function is called with -q, too.
+    """
     method, _ = find(name)
 
     def make(tell: "Callable[[CompileRun], None]") -> click.Command:
         @click.command(method.name, cls=FileCommand, params=method.Options.parameters(), help=tell.__doc__)
         def command(**parsed):
-            tell(_compiled(method, method.Options(**parsed)))
+            run = _compiled(method, method.Options(**parsed))
+            if warns or not run.options.quiet:
+                tell(run)
 
         return command
 

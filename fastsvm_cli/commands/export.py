@@ -136,7 +136,7 @@ def command(**parsed):
     from fastsvm_cli.export import export
     from fastsvm_cli.export.description import describe
     from fastsvm_cli.export.rounding import largest_move
-    from fastsvm_cli.text.output import write_output
+    from fastsvm_cli.text.files import write_output
 
     options = ExportOptions(**parsed)
     output = options.output()
@@ -198,7 +198,7 @@ def _fitted(
     from fastsvm_cli.comparisons import agreement
     from fastsvm_cli.methods.method import SourceModel
     from fastsvm_cli.models import parse_libsvm
-    from fastsvm_cli.text.numbers import size_text
+    from fastsvm_cli.text import size_text
     from fastsvm_cli.text.read_rows import read_chunks
 
     embedded_scaling, most = model.embedded_scaling, options.fit or 0

@@ -24,8 +24,6 @@ def command(run: CompileRun) -> None:
     \b
       fastsvm predict --steps 50 --values test.txt train.model.order
     """
-    if run.options.quiet:
-        return
     from fastsvm_cli._native import Chunk
     from fastsvm_cli.comparisons import trial
 

@@ -176,7 +176,7 @@ def command(**parsed):
     from fastsvm_cli.commands.resume import ResumableOutput
     from fastsvm_cli.console.terminal import Progress, bytes_read
     from fastsvm_cli.prediction import answer_file
-    from fastsvm_cli.text.output import Output, is_standard_output
+    from fastsvm_cli.text.files import Output, is_standard_output
 
     options = PredictOptions(**parsed)
     if options.dask is not None:
@@ -220,8 +220,8 @@ def command(**parsed):
 
 
 def _predict_on_dask(options: PredictOptions) -> None:
-    from fastsvm_cli.cluster.blocks import absolute
     from fastsvm_cli.cluster.run import Job, PartsMissing, run
+    from fastsvm_cli.cluster.stores import absolute
     from fastsvm_cli.console.terminal import Progress
     from fastsvm_cli.models import read_model_text
     from fastsvm_cli.system import raising

@@ -28,8 +28,6 @@ def command(run: CompileRun) -> None:
       fastsvm reduce --ratio 0.01 --data test.txt train.model
       svm-predict test.txt train.model.reduced out
     """
-    if run.options.quiet:
-        return
     from fastsvm_cli import _native
     from fastsvm_cli.comparisons import agreement
     from fastsvm_cli.console.terminal import Progress

@@ -98,14 +98,11 @@ class ResumableOutput:
 
     def write(self, data: bytes) -> None:
         """Write bytes after those of the partial file."""
-        left = memoryview(data)
         try:
-            while left:
-                written = os.write(self._file, left)
-                self._size += written
-                left = left[written:]
+            _write_all(self._file, data)
         except OSError as error:
             raise FileError(self.partial, error) from None
+        self._size += len(data)
 
     def on_chunk(self) -> None:
         """Mark where a later run can continue, unless more rows were read."""
@@ -241,9 +238,7 @@ class ResumableOutput:
         new = f"{self._state_file}.new"
         file = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW, 0o666)
         try:
-            left = memoryview(text)
-            while left:
-                left = left[os.write(file, left) :]
+            _write_all(file, text)
             os.fsync(file)
         except OSError:
             os.unlink(new)
@@ -277,6 +272,12 @@ class ResumableOutput:
 
 def _remove(*files: str) -> str:
     return f"remove {' and '.join(files)} to start from the beginning"
+
+
+def _write_all(file: int, data: bytes) -> None:
+    left = memoryview(data)
+    while left:
+        left = left[os.write(file, left) :]
 
 
 def _sum(file: int, size: int) -> str:

@@ -25,7 +25,7 @@ def check_outputs(output_files: "list[str]", *inputs: "str | None") -> None:
 
     A UsageError is raised if standard input is read twice.
     """
-    from fastsvm_cli.text.output import check_apart, check_output
+    from fastsvm_cli.text.files import check_apart, check_output
 
     for each in output_files:
         check_inputs(*inputs)
@@ -35,7 +35,7 @@ def check_outputs(output_files: "list[str]", *inputs: "str | None") -> None:
 
 def check_document(inputs: "Iterable[str | None]", output_files: "Sequence[str]" = ()) -> None:
     """Require a standard output, apart from inputs and outputs, that takes a document."""
-    from fastsvm_cli.text.output import check_apart, check_output
+    from fastsvm_cli.text.files import check_apart, check_output
 
     check_output("-", inputs)
     check_apart([*output_files, "-"])
@@ -52,7 +52,7 @@ def check_inputs(*inputs: "str | None") -> None:
 
 def summary_stream(*output_files: "str | None") -> TextIO:
     """Return standard output, or standard error if an output takes it. Without either, a summary is lost."""
-    from fastsvm_cli.text.output import is_standard_output
+    from fastsvm_cli.text.files import is_standard_output
 
     return sys.stderr if any(is_standard_output(each) for each in output_files) else system.summary_output()
 
@@ -96,8 +96,7 @@ def is_model(path: str, dense: bool = False) -> bool:
 
 def is_compiled(path: str) -> bool:
     """Return whether a file starts like a compiled model."""
-    lines = first_lines(path) or []
-    return bool(lines) and lines[0].startswith("fastsvm_model ")
+    return (first_lines(path) or [""])[0].startswith("fastsvm_model ")
 
 
 def first_lines(path: str) -> "list[str] | None":

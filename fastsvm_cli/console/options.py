@@ -200,12 +200,6 @@ def one_character(context: click.Context, parameter: click.Parameter, value: str
 OUTPUT, ROWS, LONG, CHECKS, CLUSTERS = "Output", "Rows and scaling", "Long jobs", "Checks", "Clusters"
 
 
-class GroupedOption(click.Option):
-    """click's option, with its heading in --help; '' is the first, Options."""
-
-    group = ""
-
-
 class Option(NamedTuple):
     """An option, from which click's and Python's keyword arguments are made."""
 
@@ -216,7 +210,7 @@ class Option(NamedTuple):
     shown: "str | None" = None  # the default in --help
     callback: Any = None
     required: bool = False
-    group: str = ""  # its heading in --help
+    group: str = ""  # its heading in --help; '' is the first, Options
 
     @property
     def spellings(self) -> "list[str]":
@@ -242,8 +236,8 @@ class Option(NamedTuple):
         more["metavar"] = " ".join(word for word in self.words.split() if not word.startswith("-")) or None
         if self.type is bool:
             more.update(type=None, is_flag=True, flag_value=not self.value)
-        made = GroupedOption([*self.spellings, name], show_default=self.shown or self.default is not None, **more)
-        made.group = self.group
+        made: Any = click.Option([*self.spellings, name], show_default=self.shown or self.default is not None, **more)
+        made.group = self.group  # for help_page
         return made
 
     def read(self, keyword: str, value: Any) -> Any:
@@ -321,9 +315,11 @@ class Options:
         if not self.quiet:
             print(words, file=sys.stderr)
 
-    def first_given(self, *names: str) -> "str | None":
-        """Return the spelling of the first of these that is given, or None."""
-        return next((spelled(name.removesuffix("_file")) for name in names if name in self.given), None)
+    def refuse_given(self, words: str, *names: str) -> None:
+        """Raise UsageError if one of these is given; {} in its words is the first one's spelling."""
+        for name in names:
+            if name in self.given:
+                raise UsageError(words.format(spelled(name.removesuffix("_file"))))
 
 
 def scale(words: str) -> Any:
@@ -429,12 +425,6 @@ def quiet(words: str = "Print no summary, warnings or progress bar.") -> Any:
 def seed(words: str, group: str = "") -> Any:
     """Return an option ``--seed``."""
     return Option("--seed S", words, Integer(0), 0, group=group)
-
-
-def plot_option(words: str) -> Any:
-    """Return an option ``--plot FILE``."""
-    words_ = f"{words} (.svg, .png or .pdf; needs pip install 'fastsvm[plot]')."
-    return Option("--plot FILE", words_, group=OUTPUT)
 
 
 def json(words: str) -> Any:

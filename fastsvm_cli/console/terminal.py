@@ -156,7 +156,7 @@ class Progress:
         self._announced = False
         left = taken / done * (1 - share)
         if left >= _LONG:
-            from fastsvm_cli.text.numbers import digits
+            from fastsvm_cli.text import digits
 
             amount = f"{digits(left / 3600, 2)} hours" if left > 7200 else f"{digits(left / 60, 2)} minutes"
             print(f"{self._label}: about {amount} to go.", file=sys.stderr, flush=True)

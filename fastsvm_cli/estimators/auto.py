@@ -9,7 +9,7 @@ import numpy as np
 from fastsvm_cli import _native
 from fastsvm_cli.estimators.predictor import FastSVM
 from fastsvm_cli.models import Model
-from fastsvm_cli.text.numbers import digits, percent
+from fastsvm_cli.text import digits, percent
 
 if TYPE_CHECKING:
     from fastsvm_cli.benchmarks.chooser import Choice, Entrant

@@ -9,10 +9,9 @@ from typing import Any
 from fastsvm_cli import _native
 from fastsvm_cli.errors import warn
 from fastsvm_cli.estimators.predictor import FastSVM, of_file
-from fastsvm_cli.methods.parallel import threads_here
 from fastsvm_cli.models import Model, check_start, parse_model
-from fastsvm_cli.prediction import answer_file
-from fastsvm_cli.text.output import Output, check_output
+from fastsvm_cli.prediction import answer_file, threads_here
+from fastsvm_cli.text.files import Output, check_output
 
 
 def load(

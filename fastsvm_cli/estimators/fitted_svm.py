@@ -15,7 +15,7 @@ from fastsvm_cli.estimators.fitted_estimator import not_fitted
 from fastsvm_cli.estimators.sklearn_numbers import KERNELS, SVM_TYPES, Calibration, read_calibrator
 from fastsvm_cli.methods.folded_scaling import fold_exact
 from fastsvm_cli.models import ExactModel, parse_libsvm, parse_model
-from fastsvm_cli.text.output import write_output
+from fastsvm_cli.text.files import write_output
 from fastsvm_cli.text.scaling import Affine
 
 EXPECTED = "a fitted SVC, NuSVC, SVR, NuSVR or OneClassSVM"

@@ -23,8 +23,8 @@ from fastsvm_cli.errors import FastsvmError
 from fastsvm_cli.estimators.fitted_svm import read_svm
 from fastsvm_cli.estimators.rows import chunk_of
 from fastsvm_cli.estimators.sklearn_numbers import KERNELS, Classes, nearly_equal
-from fastsvm_cli.methods.parallel import threads_here
 from fastsvm_cli.models import LABELS, Precision
+from fastsvm_cli.prediction import threads_here
 from fastsvm_cli.text.read_rows import MOST_VALUES
 
 #: Minimum kernel values per call, or products in them: for fewer, scikit-learn is as fast.

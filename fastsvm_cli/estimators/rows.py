@@ -8,7 +8,8 @@ import numpy as np
 
 from fastsvm_cli import _native
 from fastsvm_cli.errors import warn
-from fastsvm_cli.methods.parallel import over_blocks, threads_here
+from fastsvm_cli.methods.parallel import over_blocks
+from fastsvm_cli.prediction import threads_here
 from fastsvm_cli.text.read_rows import MOST_VALUES
 
 if TYPE_CHECKING:

@@ -39,7 +39,7 @@ def export(description: "Description", target: str, output: str, options: Option
 
 def _onnx(description: "Description", output: str, options: Options) -> Export:
     from fastsvm_cli.export.onnx import OPSET, answers, model_of
-    from fastsvm_cli.text.numbers import size_text
+    from fastsvm_cli.text import size_text
 
     proto = model_of(description, options.single)
     text = proto.SerializeToString()
@@ -57,7 +57,7 @@ def _c(description: "Description", output: str, options: Options) -> Export:
     from os.path import basename
 
     from fastsvm_cli.export.c import Program
-    from fastsvm_cli.text.numbers import size_text
+    from fastsvm_cli.text import size_text
 
     stem = basename(output).removesuffix(".c")
     prefix = _identifier(stem) if options.prefix is None else options.prefix

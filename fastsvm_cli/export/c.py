@@ -208,9 +208,9 @@ class Program:
         d, inputs, counts = len(description.used), description.inputs, len(description.rest) > 0
         self._stack += max(d, 1)
         lines = []
-        if description.slopes is not None and description.offsets is not None:
-            self._add("SLOPE", description.slopes)
-            self._add("OFFSET", description.offsets)
+        if description.scaling is not None:
+            for name, numbers in zip(("SLOPE", "OFFSET"), description.scaling):
+                self._add(name, numbers)
             lines.append("x = READ(&SLOPE[j]) * x + READ(&OFFSET[j]);")
             self.operations += 2 * inputs
         first = np.array_equal(description.used, np.arange(d))
@@ -228,7 +228,7 @@ class Program:
         if d < inputs and counts:
             lines.append("else rest += x * x;" if d else "rest += x * x;")
         column = "\n".join(f"        {line}" for line in lines) or "        (void)x;"
-        squares = description.of_distances and description.slopes is None
+        squares = description.of_distances and description.scaling is None
         return self._put(
             c_text.LOAD,
             CLEAR=c_text.CLEAR * (d < inputs),

@@ -72,16 +72,10 @@ def compare(model: "Model", description: "Description", single: bool, answers: A
         if different:
             allowed = tolerance(description, chunk.select(different), single)
             near = np.abs(values[different]) <= allowed
-            lines = chunk.line_numbers(different)
-            out.different += lines
-            out.near += [
-                line for line, row, at in zip(lines, near, different) if _explains(row, values[at], answered[at])
-            ]
+            same_sign = (values[different] > 0) == (answered[different] > 0)
+            out.different += chunk.line_numbers(different)
+            out.near += chunk.line_numbers(np.array(different)[(near | same_sign).all(axis=1)].tolist())
     return out
-
-
-def _explains(near: np.ndarray, values: np.ndarray, answered: np.ndarray) -> bool:
-    return bool(near[(values > 0) != (answered > 0)].all())
 
 
 def dense(chunk: "_native.Chunk", description: "Description", kind: "type[np.floating]") -> np.ndarray:

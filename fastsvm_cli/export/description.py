@@ -78,8 +78,8 @@ class Description:
     def __init__(self, model: Model, body: Body, used: np.ndarray, inputs: int, path: str, fingerprint: "str | None"):
         self.header, self.kind, self.first_index = model.header, model.kind, model.first_index
         self.body, self.used, self.inputs, self.path, self.fingerprint = body, used, inputs, path, fingerprint
-        self.slopes: np.ndarray | None = None  # (inputs): x becomes slope x + offset, 0 for a dropped column
-        self.offsets: np.ndarray | None = None
+        # (slopes, offsets), (inputs) each: x becomes slope x + offset, 0 for a dropped column.
+        self.scaling: tuple[np.ndarray, np.ndarray] | None = None
         self.scaled_to = 0.0  # the range file's limit with the larger absolute value
         self.labels_back: tuple[float, float, float] | None = None  # (from, scale, to): y becomes to + (y - from) scale
         self.classes: Any = None
@@ -98,15 +98,15 @@ class Description:
         if not self.of_distances:
             return np.zeros(0, dtype=np.int64)
         others = np.setdiff1d(np.arange(self.inputs), self.used)
-        if self.slopes is None or self.offsets is None:
+        if self.scaling is None:
             return others
-        return others[(self.slopes[others] != 0) | (self.offsets[others] != 0)]
+        return others[np.any([each[others] != 0 for each in self.scaling], axis=0)]
 
     def scale(self, slopes: np.ndarray, offsets: np.ndarray) -> None:
         """Scale rows by (inputs) slopes and offsets first."""
-        if self.slopes is not None and self.offsets is not None:
-            slopes, offsets = self.slopes * slopes, self.slopes * offsets + self.offsets
-        self.slopes, self.offsets = slopes, offsets
+        if self.scaling is not None:
+            slopes, offsets = self.scaling[0] * slopes, self.scaling[0] * offsets + self.scaling[1]
+        self.scaling = slopes, offsets
 
 
 def describe(
@@ -284,19 +284,19 @@ _BODIES: "dict[str, Callable[[Any, np.ndarray, str], Body]]" = {
 
 
 def _add_scaling(out: Description, model: "Model") -> None:
-    embedded_scaling = model.embedded_scaling
+    if model.embedded_scaling is None:
+        return
+    affine = model.embedded_scaling.scaling().unrounded().affine()
     slopes, offsets = np.zeros(out.inputs), np.zeros(out.inputs)
-    if embedded_scaling is not None:
-        affine = embedded_scaling.scaling().unrounded().affine()
-        for index, slope, offset in zip(affine.features, affine.slopes, affine.offsets):
-            column = index - out.first_index
-            if column >= 0:
-                slopes[column], offsets[column] = slope, offset
-        out.scale(slopes, offsets)
-        out.labels_back = embedded_scaling.labels_back
-        words = embedded_scaling.texts[0].split()
-        if b"x" in words:
-            out.scaled_to = max(abs(float(word)) for word in words[words.index(b"x") + 1 :][:2])
+    for index, slope, offset in zip(affine.features, affine.slopes, affine.offsets):
+        column = index - out.first_index
+        if column >= 0:
+            slopes[column], offsets[column] = slope, offset
+    out.scaling = slopes, offsets
+    out.labels_back = model.embedded_scaling.labels_back
+    words = model.embedded_scaling.texts[0].split()
+    if b"x" in words:
+        out.scaled_to = max(abs(float(word)) for word in words[words.index(b"x") + 1 :][:2])
 
 
 def _check_size(numbers: int, path: str) -> None:

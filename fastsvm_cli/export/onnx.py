@@ -83,10 +83,10 @@ class _Writer(Answers):
         else:
             values = self._samples(body, z)
         if not isinstance(body, Samples) and any(header.rho):
-            values = g("Sub", values, np.array([header.rho]))
+            values = g("Sub", values, [header.rho])
         if description.labels_back is not None:
             start, scale, to = description.labels_back
-            values = g("Add", g("Mul", g("Sub", values, np.array(start)), np.array(scale)), np.array(to))
+            values = g("Add", g("Mul", g("Sub", values, start), scale), to)
         proofs = [] if self.radius is None else self._proofs(self.radius, values)
         if header.regression:
             g("Identity", values, output="variable")
@@ -105,8 +105,9 @@ class _Writer(Answers):
         # (n, d) used columns and (n, 1) squares of the others
         g, description = self.graph, self.description
         x = "X"
-        if description.slopes is not None and description.offsets is not None:
-            x = g("Add", g("Mul", x, description.slopes[None, :]), description.offsets[None, :])
+        if description.scaling is not None:
+            slopes, offsets = description.scaling
+            x = g("Add", g("Mul", x, slopes[None, :]), offsets[None, :])
         rest = None
         if len(description.rest):
             others = g("Gather", x, description.rest, axis=1)
@@ -128,26 +129,26 @@ class _Writer(Answers):
         g, kernel, (n, d) = self.graph, body.kernel, body.vectors.shape
         order = _alternating(body.coefficients)
         if kernel.of_distances and self.radius is None and _product_loses(body, g.kind is np.float32):
-            moved = g("Sub", g("Unsqueeze", z, np.array([1])), body.vectors[order][None, :, :])
+            moved = g("Sub", g("Unsqueeze", z, [1]), body.vectors[order][None, :, :])
             distances = g.sum(g("Mul", moved, moved), 2)
             distances = distances if rest is None else g("Add", distances, rest)
-            values = g("Exp", g("Mul", distances, np.array(-kernel.gamma)))
+            values = g("Exp", g("Mul", distances, -kernel.gamma))
         elif kernel.of_distances:
             center = body.vectors.mean(axis=0) if n else np.zeros(d)
             z, vectors = self._about(z, center[None, :]), body.vectors[order] - center
             vectors = vectors.astype(g.kind).astype(np.float64)
             squares = g.dot_rows(z, z) if rest is None else g("Add", g.dot_rows(z, z), rest)
             # Beyond the range, a distance is infinite, not the difference of two infinities.
-            z = g("Where", g("Less", squares, np.array(float(np.finfo(g.kind).max))), z, np.array(0.0))
+            z = g("Where", g("Less", squares, float(np.finfo(g.kind).max)), z, 0.0)
             both = g("Add", squares, (vectors**2).sum(axis=1)[None, :])
-            distances = g("Max", g("Sub", both, g("MatMul", z, 2 * vectors.T)), np.array(0.0))
-            values = g("Exp", g("Mul", distances, np.array(-kernel.gamma)))
+            distances = g("Max", g("Sub", both, g("MatMul", z, 2 * vectors.T)), 0.0)
+            values = g("Exp", g("Mul", distances, -kernel.gamma))
             if self.radius is not None:
                 norms = g("Transpose", squares, perm=[1, 0])
                 self._bounds = g("Transpose", self._bound(self.radius, norms, None, None), perm=[1, 0])
         else:
-            values = g("Mul", g("MatMul", z, body.vectors[order].T), np.array(kernel.gamma))
-            values = g("Add", values, np.array(kernel.coef0))
+            values = g("Mul", g("MatMul", z, body.vectors[order].T), kernel.gamma)
+            values = g("Add", values, kernel.coef0)
             values = g("Tanh", values) if kernel.type == "sigmoid" else self._power(values, kernel.degree)
         sums = self._class_sums(values, body.coefficients[order], body.counts)
         if len(sums) == 1:
@@ -155,7 +156,7 @@ class _Writer(Answers):
         side_by_side, width = g("Concat", *sums, axis=1), body.coefficients.shape[1]
         first = [i * width + j - 1 for _, i, j in class_pairs(len(sums))]
         second = [j * width + i for _, i, j in class_pairs(len(sums))]
-        own = [g("Gather", side_by_side, np.array(columns), axis=1) for columns in (first, second)]
+        own = [g("Gather", side_by_side, columns, axis=1) for columns in (first, second)]
         return g("Add", *own)
 
     def _class_sums(self, values: str, coefficients: np.ndarray, counts: "list[int]") -> "list[str]":
@@ -168,7 +169,7 @@ class _Writer(Answers):
         names = [values]
         if len(sizes) > 1:
             names = [f"piece_{at}" for at in range(len(sizes))]
-            g("Split", values, np.array(sizes), outputs=names, axis=1)
+            g("Split", values, sizes, outputs=names, axis=1)
         ends = np.cumsum(sizes)
         products = iter([g("MatMul", name, coefficients[e - s : e]) for name, e, s in zip(names, ends, sizes)])
         sums = [[next(products) for _ in of_class] for of_class in groups]
@@ -176,7 +177,7 @@ class _Writer(Answers):
 
     def _power(self, base: str, degree: int) -> str:
         g = self.graph
-        out = g("Add", g("Mul", base, np.array(0.0)), np.array(1.0)) if degree < 1 else None
+        out = g("Add", g("Mul", base, 0.0), 1.0) if degree < 1 else None
         while degree > 0:
             if degree % 2:
                 out = base if out is None else g("Mul", out, base)
@@ -187,20 +188,20 @@ class _Writer(Answers):
     def _polynomials(self, body: Polynomials, z: str, rest: "str | None") -> str:
         # First axes are centers or expansions.
         g, d, expansions = self.graph, len(self.description.used), body.expansions
-        about = self._about(g("Unsqueeze", z, np.array([0])), body.centers[:, None, :])
+        about = self._about(g("Unsqueeze", z, [0]), body.centers[:, None, :])
         own = [each.center for each in expansions]
         shared = self._shared = len(body.centers) == 1
-        moved = about if shared else g("Gather", about, np.array(own), axis=0)
-        sums = [g("Unsqueeze", self._plane(expansions, moved, shared), np.array([2]))]  # (expansions, n, 1) each
+        moved = about if shared else g("Gather", about, own, axis=0)
+        sums = [g("Unsqueeze", self._plane(expansions, moved, shared), [2])]  # (expansions, n, 1) each
         whole = [e for e, each in enumerate(expansions) if not each.rank]
         if body.degree > 1 and whole:
-            part = moved if shared or len(whole) == len(own) else g("Gather", moved, np.array(whole), axis=0)
+            part = moved if shared or len(whole) == len(own) else g("Gather", moved, whole, axis=0)
             sums.append(
                 self._assigned(self._higher([expansions[e] for e in whole], body.degree, part, d), whole, len(own))
             )
         ranked = [e for e, each in enumerate(expansions) if each.rank]
         if ranked:
-            part = moved if shared or len(ranked) == len(own) else g("Gather", moved, np.array(ranked), axis=0)
+            part = moved if shared or len(ranked) == len(own) else g("Gather", moved, ranked, axis=0)
             most = max(expansions[e].rank for e in ranked)
             directions, weights = np.zeros((len(ranked), d, most)), np.zeros((len(ranked), 1, most))
             for at, e in enumerate(ranked):
@@ -217,10 +218,10 @@ class _Writer(Answers):
             norms = g.sum(g("Mul", about, about), 2)
             if rest is not None:
                 norms = g("Add", norms, g("Transpose", rest, perm=[1, 0]))
-            weights_ = g("Exp", g("Mul", norms, np.array(-body.gamma)))
-            weights_ = weights_ if shared else g("Gather", weights_, np.array(own), axis=0)
+            weights_ = g("Exp", g("Mul", norms, -body.gamma))
+            weights_ = weights_ if shared else g("Gather", weights_, own, axis=0)
             # Far rows have weight 0, and their polynomial may be infinite.
-            total = g("Where", g("LessOrEqual", weights_, np.array(0.0)), np.array(0.0), g("Mul", weights_, total))
+            total = g("Where", g("LessOrEqual", weights_, 0.0), 0.0, g("Mul", weights_, total))
             if self.radius is not None:
                 bounds = self._bound(self.radius, norms, weights_, total)
         elif self.radius is not None:
@@ -242,7 +243,7 @@ class _Writer(Answers):
         reach = g("Add", g("Mul", g("Sqrt", high), up(1 + 8 * radius.v)), shift)
         moved = g("Add", g("Mul", norms, up(radius.x1)), up(radius.x0))
         if len(radius.centers) > 1:
-            reach, moved = (g("Gather", each, np.array(radius.about), axis=0) for each in (reach, moved))
+            reach, moved = (g("Gather", each, radius.about, axis=0) for each in (reach, moved))
         rows, k = up(radius.rows), radius.power
         total: str = g("Mul", reach, rows[:, k, None])
         power: str = g("Mul", reach, rows[:, k + 4, None])
@@ -250,23 +251,23 @@ class _Writer(Answers):
             total = g("Add", total, rows[:, at, None])
             total, power = (g("Mul", total, reach) if at else total), g("Mul", power, reach)
         if k == 0:
-            total = g("Add", g("Mul", reach, np.array(0.0)), rows[:, 0, None])
+            total = g("Add", g("Mul", reach, 0.0), rows[:, 0, None])
         total = g("Mul", total, g("Add", weights, up(radius.tiny)) if weights else up(1 + radius.tiny))
         total = g("Add", g("Add", total, rows[:, k + 1, None]), g("Mul", reach, rows[:, k + 2, None]))
-        total = g("Add", total, g("Mul", g("Min", power, np.array(1.0)), rows[:, k + 3, None]))
+        total = g("Add", total, g("Mul", g("Min", power, 1.0), rows[:, k + 3, None]))
         if terms:
             total = g("Add", total, g("Mul", g("Abs", terms), moved))
-        return g("Where", g("Less", moved, np.array(radius.limit)), total, g.infinity())
+        return g("Where", g("Less", moved, radius.limit), total, g.infinity())
 
     def _plane(self, expansions: "list[Any]", moved: str, shared: bool) -> str:
         # (expansions, n)
         g = self.graph
         constants = np.array([each.levels[0][0] for each in expansions])[:, None]
         if len(expansions[0].levels) < 2:
-            return g("Add", g("Mul", g.sum(moved, 2), np.array(0.0)), constants)
+            return g("Add", g("Mul", g.sum(moved, 2), 0.0), constants)
         weights = np.array([each.levels[1] for each in expansions])
         if shared:
-            flat = g("MatMul", g("Squeeze", moved, np.array([0])), weights.T)
+            flat = g("MatMul", g("Squeeze", moved, [0]), weights.T)
             return g("Add", g("Transpose", flat, perm=[1, 0]), constants)
         return g("Add", g.sum(g("Mul", moved, weights[:, None, :]), 2), constants)
 
@@ -276,10 +277,10 @@ class _Writer(Answers):
         if not self._shared:
             return g("MatMul", rows, matrices)
         # OpenVINO refuses a three-dimensional product with a shared factor.
-        flat = g("MatMul", g("Squeeze", rows, np.array([0])), matrices.transpose(1, 0, 2).reshape(d, count * q))
+        flat = g("MatMul", g("Squeeze", rows, [0]), matrices.transpose(1, 0, 2).reshape(d, count * q))
         if count == 1:
-            return g("Unsqueeze", flat, np.array([0]))
-        return g("Transpose", g("Reshape", flat, np.array([-1, count, q])), perm=[1, 0, 2])
+            return g("Unsqueeze", flat, [0])
+        return g("Transpose", g("Reshape", flat, [-1, count, q]), perm=[1, 0, 2])
 
     def _assigned(self, sums: str, at: "list[int]", count: int) -> str:
         # (count, n, 1): sums of the expansions `at`, 0 for missing ones
@@ -288,7 +289,7 @@ class _Writer(Answers):
         slots = np.zeros((count, len(at)))
         slots[at, range(len(at))] = 1
         flat = self.graph("MatMul", slots, self.graph.sum(sums, 2))
-        return self.graph("Unsqueeze", flat, np.array([2]))
+        return self.graph("Unsqueeze", flat, [2])
 
     def _higher(self, expansions: "list[Any]", degree: int, moved: str, d: int) -> str:
         # z.(M z + T (zz)) + (zz).(Q (zz)), zz the products of two entries of z: (expansions, n, 1)
@@ -318,8 +319,8 @@ class _Writer(Answers):
         g, sides = self.graph, []
         for level, points, normals in body.pairs:
             if not len(points):
-                zero = g("Mul", g.sum(z, 1, keep=True), np.array(0.0))
-                sides.append(g("Add", zero, np.array(level)))
+                zero = g("Mul", g.sum(z, 1, keep=True), 0.0)
+                sides.append(g("Add", zero, level))
                 continue
             center = points.mean(axis=0)
             about, near = self._about(z, center[None, :]), points - center

@@ -90,8 +90,9 @@ def longest_row(description: "Description", single: bool) -> "float | None":
         return None
     with np.errstate(all="ignore"):
         slope, offset = 1.0, 0.0
-        if description.slopes is not None and description.offsets is not None:
-            slope, offset = float(abs(description.slopes).max()), float(np.sqrt((description.offsets**2).sum()))
+        if description.scaling is not None:
+            slopes, offsets = description.scaling
+            slope, offset = float(abs(slopes).max()), float(np.sqrt((offsets**2).sum()))
         lengths = (10.0**k for k in range(37, -38, -1))
         return next((each for each in lengths if _sizes(description, slope * each + offset)[2] < _MOST), 0.0)
 
@@ -107,7 +108,7 @@ def _sizes(description: "Description", length: "float | None" = None) -> Sizes:
     else:
         scale, error, largest = _range_of_samples(body, length)
     scale, error = scale + abs(rho), error + _lost(rho)
-    if description.slopes is not None and _lost(description.slopes).any():
+    if description.scaling is not None and _lost(description.scaling[0]).any():
         error = error + np.inf
     if description.labels_back is not None:
         _, size, to = map(abs, description.labels_back)
@@ -203,9 +204,8 @@ def tolerance(description: "Description", chunk: "_native.Chunk", single: bool) 
     low = least(single)
     size = np.sqrt((z * z).sum(axis=1) + rest)  # (rows)
     moved = (4 * v if single else 0.0) * size  # rounding of the row
-    if description.slopes is not None:
-        assert description.offsets is not None  # set together
-        moved = moved + 5.1e-6 * size + 4 * v * np.abs(description.offsets).max(initial=0)
+    if description.scaling is not None:
+        moved = moved + 5.1e-6 * size + 4 * v * np.abs(description.scaling[1]).max(initial=0)
     d, rho = z.shape[1], np.abs(np.array(header.rho))
     body = description.body
     if isinstance(body, KernelSums):
@@ -238,8 +238,8 @@ def spread(description: "Description", chunk: "_native.Chunk") -> "tuple[np.ndar
     x = np.zeros((chunk.rows, description.inputs))
     x[rows[within], columns[within]] = values[within]
     rest = np.zeros(chunk.rows)
-    if description.slopes is not None and description.offsets is not None:
-        x = x * description.slopes + description.offsets
+    if description.scaling is not None:
+        x = x * description.scaling[0] + description.scaling[1]
     elif description.of_distances:
         rest += np.bincount(rows[~within], values[~within] ** 2, minlength=chunk.rows)
     return x[:, description.used], rest + (x[:, description.rest] ** 2).sum(axis=1)
@@ -321,7 +321,7 @@ _SIX_DIGITS = 5.0001e-6
 class Radius:
     """Upper bounds in the formula of radii, which the target rounds up.
 
-    centers: (nr_centers, 2), drift and shift. pairs, about: pair and center of each expansion. rows: (expansions, K +
+    centers: (nr_centers, 2), drift and shift. about: center of each expansion. rows: (expansions, K +
     5), b_0, ..., b_K, flat, slope, tail, reach. power: K.
     """
 
@@ -332,7 +332,6 @@ class Radius:
         self.tiny, self.limit = (2.0**-100, 0.01) if single else (2.0**-960, 0.01)
         self._lost = 2.0**-122 if single else 2.0**-1010
         self.x0 = self.x1 = 0.0
-        self.pairs: list[int] = []
         self.about: list[int] = []
         self._rows: list[tuple[list[float], float, float, float, float]] = []
         if not self.theta < 1e-2:
@@ -344,7 +343,7 @@ class Radius:
     @property
     def up(self) -> float:
         """Factor that rounds a sum up."""
-        return 1 + 8 * self.v * (len(self.pairs) + self.power + 64)
+        return 1 + 8 * self.v * (len(self.about) + self.power + 64)
 
     @property
     def power(self) -> int:
@@ -364,13 +363,10 @@ class Radius:
         self.centers = np.column_stack([drift, 2.2 * self.v * lengths + sqrt(self._lost)])
         self.lengths = lengths
 
-    def add(
-        self, pair: int, about: int, b: "list[float]", flat: float, slope: float, tail: float, reach: float
-    ) -> None:
+    def add(self, about: int, b: "list[float]", flat: float, slope: float, tail: float, reach: float) -> None:
         """Add an expansion; raise `flat` above any underflow."""
         if not all(np.isfinite([*b, flat, slope, tail, reach])):
             self._refuse("numbers found that overflow")
-        self.pairs.append(pair)
         self.about.append(about)
         self._rows.append((b, flat + 2.0**-90 * (self.v > _U) * (1 + sum(b)) + 1e-200, slope, tail, reach))
 
@@ -382,14 +378,14 @@ class Radius:
     def scaled(self, gamma: "float | None", weight: float) -> "tuple[float, float]":
         """Return (flat, slope) that bound rounding of scaled rows, also to svm-scale's digits."""
         description = self.description
-        if description.slopes is None or description.offsets is None:
+        if description.scaling is None:
             return 0.0, 0.0
         if gamma is None:
             self._refuse("scaled rows and a kernel that is not rbf found, which have no radius")
             return inf, inf
         lipschitz = 0.8578 * sqrt(gamma) * weight
         share = _SIX_DIGITS + 8 * self.v
-        offsets = float(np.sqrt((description.offsets**2).sum()))
+        offsets = float(np.sqrt((description.scaling[1] ** 2).sum()))
         exact = 32 * _U * sqrt(self.inputs) * description.scaled_to  # rounding of the range file's lines
         flat = share * float(self.lengths.max()) + 20 * self.v * offsets + exact
         return lipschitz * flat, lipschitz * share
@@ -462,7 +458,7 @@ def _radius_of_polynomials(out: Radius, body: Polynomials, model: Any) -> None:
         if first:
             more, slope = out.scaled(body.gamma, weights[pair])
             flat += more + 4.2 * v * abs(rho)
-        out.add(pair, each.center, b, flat, slope, 1.0001 * tail, reach)
+        out.add(each.center, b, flat, slope, 1.0001 * tail, reach)
 
 
 def _evaluated(out: Radius, body: Polynomials, each: "Expansion", v: float, d: int) -> "list[float]":
@@ -506,7 +502,7 @@ def _radius_of_kernels(out: Radius, body: KernelSums, model: Any, differences: b
         rho = abs(header.rho[pair]) + origin.radius[pair]
         flat = origin.radius[pair] + _svm_predict(kernel, origin.weight[pair], origin.count, rho)
         more, slope = out.scaled(gamma, origin.weight[pair])
-        out.add(pair, 0, b, flat + more + 5 * v * (abs(header.rho[pair]) + size), slope, 0.0, 0.0)
+        out.add(0, b, flat + more + 5 * v * (abs(header.rho[pair]) + size), slope, 0.0, 0.0)
 
 
 def rounded_up(numbers: Any, single: bool) -> np.ndarray:

@@ -177,11 +177,6 @@ class Attempt(NamedTuple):
         options = (spelled(name, "" if value is True else str(value)) for name, value in self.options.items())
         return " ".join([self.command, *options])
 
-    @property
-    def arguments(self) -> "list[str]":
-        """Words of `name`."""
-        return self.name.split()
-
 
 class Setting(NamedTuple):
     """Facts that a search starts from."""
@@ -291,7 +286,7 @@ def compile_source(
 
     An unknown option is a TypeError, a conflict a ValueError.
     """
-    from fastsvm_cli.methods.parallel import threads_here
+    from fastsvm_cli.prediction import threads_here
 
     method, variant = find(name)
     rows, given = None, dict(given)

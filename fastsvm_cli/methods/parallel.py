@@ -1,4 +1,4 @@
-"""Numbers of threads, and loops over blocks on all of them."""
+"""Loops over blocks on all threads."""
 
 import threading
 from collections.abc import Callable
@@ -6,23 +6,6 @@ from collections.abc import Callable
 import numpy as np
 
 from fastsvm_cli import _native
-
-
-class threads_here:
-    """Context in which the core uses `count` threads for the calling one.
-
-    count: 0: the process's setting; None: as before. A class, as it takes a third of a generator's time.
-    """
-
-    def __init__(self, count: "int | None"):
-        self._count = count
-
-    def __enter__(self) -> None:
-        self._before = 0 if self._count is None else _native.set_threads_here(self._count)
-
-    def __exit__(self, *_: object) -> None:
-        if self._count is not None:
-            _native.set_threads_here(self._before)
 
 
 def over_blocks(n: int, size: int, body: "Callable[[slice], None]") -> None:

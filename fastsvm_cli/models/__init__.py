@@ -308,8 +308,3 @@ def check_start(start: bytes, path: str) -> None:
     """Require that a model can begin with `start`."""
     if start.split(b"\n", 1)[0].strip() or not start:  # a LIBSVM model may begin with blank lines
         _native.model_kind(start, path)
-
-
-def format_version(text: bytes, path: str) -> "int | None":
-    """Return a compiled model's version; None for LIBSVM's."""
-    return _native.model_kind(text, path)[1] or None

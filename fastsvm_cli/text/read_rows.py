@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from fastsvm_cli import _native
 from fastsvm_cli._native import Position
 from fastsvm_cli.errors import DataFormatError
-from fastsvm_cli.text.byte_source import Content
+from fastsvm_cli.text.files import Content
 from fastsvm_cli.text.scaling import Scaling
 
 #: Maximum bytes parsed at a time. A slow pipe gives smaller blocks: rows are predicted as they arrive.

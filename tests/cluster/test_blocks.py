@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fastsvm_cli.cluster import blocks
-from fastsvm_cli.cluster.blocks import ShardChanged, Text, count_lines, cut
+from fastsvm_cli.cluster import stores
+from fastsvm_cli.cluster.stores import ShardChanged, Text, count_lines, cut
 from fastsvm_cli.errors import FastsvmError, FileError
 from support.messages import cases
 from support.profiles import calm
@@ -38,7 +38,7 @@ def test_every_line_is_in_one_block(text, size, buffer, last, tmp_path_factory):
     path = tmp_path_factory.mktemp("cut") / "rows"
     path.write_bytes(text)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(blocks, "BUFFER_BYTES", buffer)
+        patch.setattr(stores, "BUFFER_BYTES", buffer)
         every = cut(str(path), size)
         found = [text_of(block) for block in every]
         assert b"".join(found) == text
@@ -55,7 +55,7 @@ def test_names_sort_into_the_order_of_the_input(tmp_path):
 
 
 def test_too_many_blocks_are_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(blocks, "MOST", 9)
+    monkeypatch.setattr(stores, "MOST", 9)
     (tmp_path / "a").write_bytes(b"1" * 10)
     with pytest.raises(FastsvmError, match="--block"):
         cut(str(tmp_path / "a"), 1)
@@ -101,7 +101,7 @@ def test_a_shard_that_changed_is_not_read_on(now, tmp_path):
 @pytest.mark.parametrize("now", [b"1 1:2\n1 1:3\n1 1:4\n", b"1 1:2\n1 1:4\n"])
 def test_a_shard_of_a_store_that_changed_is_not_read(now, monkeypatch):
     """Another size, or the same size and another mark. The block may have no line."""
-    monkeypatch.setattr(blocks, "CHANGE_MARKS", ("created",) if len(now) == 12 else ())
+    monkeypatch.setattr(stores, "CHANGE_MARKS", ("created",) if len(now) == 12 else ())
     store = fsspec.filesystem("memory")
     store.pipe_file("/changed/rows", b"1 1:2\n1 1:3\n")
     try:
@@ -159,4 +159,4 @@ def test_patterns_name_files_in_order(position, tmp_path, monkeypatch):
 
 def test_what_a_file_of_a_store_is_known_by():
     for reported, state in cases("states of files in stores"):
-        assert blocks.state_of(reported) == state
+        assert stores.state_of(reported) == state

@@ -14,9 +14,8 @@ from types import SimpleNamespace
 import pytest
 from distributed.scheduler import KilledWorker
 
-from fastsvm_cli.cluster import blocks
 from fastsvm_cli.cluster import run as runs
-from fastsvm_cli.cluster.parts import Folder
+from fastsvm_cli.cluster.stores import Folder, count_lines
 from support.dasking import client, parts, predict, run_here
 from support.processes import wait_until
 
@@ -158,7 +157,7 @@ def test_bad_rows_are_named_and_not_tried_again(run, monkeypatch, block, spoilt,
     """Each failed block is counted once, not the shard for every named row. Lines are those of the shard, even if a run
     has counted no other block."""
     counted, tried = [], []
-    monkeypatch.setattr(runs, "count_lines", lambda block: counted.append(block.part) or blocks.count_lines(block))
+    monkeypatch.setattr(runs, "count_lines", lambda block: counted.append(block.part) or count_lines(block))
     text = Path("rows").read_bytes().splitlines(keepends=True)
     for at, line in enumerate(spoilt):
         text[line - 1] = [b"1 x\n", b"1 2:1 1:1\n", b"no label\n"][at % 3]

@@ -7,7 +7,7 @@ import subprocess
 import pytest
 
 from fastsvm_cli import system
-from fastsvm_cli.text.byte_source import Content
+from fastsvm_cli.text.files import Content
 from support.building import require, run
 from support.paths import ROOT
 from support.processes import PATIENCE

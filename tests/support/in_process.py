@@ -11,7 +11,7 @@ from fastsvm_cli import _native
 from fastsvm_cli.errors import DataFormatError
 from fastsvm_cli.models import parse_model
 from fastsvm_cli.prediction import Predictor
-from fastsvm_cli.text.byte_source import Content
+from fastsvm_cli.text.files import Content
 from support.oracles import Machine
 from support.processes import outcome
 

@@ -76,7 +76,7 @@ def random_options(rng, machine, method):
     options["points"] = int(rng.integers(1, 200)) if rng.random() < 0.7 else None
     if machine.vectors and rng.random() < 0.2:  # any vectors can serve as folded ones
         scale = float(max(map(abs, machine.vectors[0].values()), default=1))
-        options["folded"] = random_rows(rng, 2, [1, 2, 3], scale=scale)
+        options["folded"] = parse(random_rows(rng, 2, [1, 2, 3], scale=scale))
     return options
 
 

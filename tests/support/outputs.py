@@ -3,7 +3,7 @@
 import re
 import subprocess
 
-from fastsvm_cli.text.output import Output
+from fastsvm_cli.text.files import Output
 from support.paths import GOLDEN, PROGRAM
 from support.processes import PATIENCE, wait_until
 

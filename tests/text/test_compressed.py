@@ -13,7 +13,7 @@ import pytest
 
 import fastsvm_cli
 from fastsvm_cli.errors import FileError
-from fastsvm_cli.text.byte_source import Content
+from fastsvm_cli.text.files import Content
 from fastsvm_cli.text.read_rows import read_chunks
 from support.messages import cases
 from support.model_files import REGRESSION

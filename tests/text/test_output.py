@@ -8,7 +8,7 @@ import threading
 import pytest
 
 from fastsvm_cli.errors import FileError
-from fastsvm_cli.text.output import Output, check_output, is_standard_output
+from fastsvm_cli.text.files import Output, check_output, is_standard_output
 from support.outputs import a_writer, answered, write
 from support.paths import GOLDEN
 from support.processes import PATIENCE

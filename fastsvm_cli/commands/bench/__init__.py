@@ -66,8 +66,11 @@ class BenchOptions(shared.Options):
     #: MB
     max_size: float = option("--max-size MB", "Maximum size of a model of --try.", LIMIT, 64, group="Trials and times")
     as_json: bool = shared.json("Print everything as JSON instead of tables.")
-    plot_file: "str | None" = shared.plot_option(
-        "Figure of rows per second, end to end and in memory, against labels that differ"
+    plot_file: "str | None" = option(
+        "--plot FILE",
+        "Figure of rows per second, end to end and in memory, against labels that differ (.svg, .png or .pdf; needs pip"
+        " install 'fastsvm[plot]').",
+        group=shared.OUTPUT,
     )
     scale_file: "str | None" = shared.scale(
         "Range file of svm-scale. Every program gets the rows of TEST_FILE scaled as by svm-scale -r."
@@ -84,12 +87,12 @@ class BenchOptions(shared.Options):
         gate, budget = self.max_disagreement is not None, self.budget is not None
         if not self.model_files:
             raise click.UsageError("Missing argument 'MODEL_FILE...': the exact model, then others (or --try).")
-        given = self.first_given("time_limit", "max_size", "keep") if not self.attempt else None
-        if given is not None:
-            raise click.UsageError(f"{given} goes with --try: it is about what is compiled there.")
-        given = self.first_given("runs", "max_seconds") if self.attempt else None
-        if given is not None:
-            raise click.UsageError(f"{given} does not go with --try, which runs each model as often as it has to.")
+        if self.attempt:
+            why = "{} does not go with --try, which runs each model as often as it has to."
+            self.refuse_given(why, "runs", "max_seconds")
+        else:
+            why = "{} goes with --try: it is about what is compiled there."
+            self.refuse_given(why, "time_limit", "max_size", "keep")
         if self.attempt and len(self.model_files) > 1:
             raise click.UsageError("--try takes one model; compare others with it in a run without --try.")
         if self.each_class and not (self.attempt or budget):

@@ -15,7 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from fastsvm_cli._native import fingerprint
-from fastsvm_cli.benchmarks import choice_report, chooser, environment
+from fastsvm_cli.benchmarks import bench_run, choice_report, chooser
 from fastsvm_cli.benchmarks.bench_run import CLOCKS, END_TO_END, SCORING, Bench, Case
 from fastsvm_cli.benchmarks.conclusion import (
     Conclusion,
@@ -42,8 +42,8 @@ from fastsvm_cli.methods.method import SourceModel, read_source
 from fastsvm_cli.methods.training import load_libsvm
 from fastsvm_cli.prediction import summary_values
 from fastsvm_cli.system import raising, temporary_folder
-from fastsvm_cli.text.numbers import digits, finite, json_document, size_text
-from fastsvm_cli.text.output import write_output
+from fastsvm_cli.text import digits, finite, json_document, size_text
+from fastsvm_cli.text.files import write_output
 from fastsvm_cli.text.read_rows import read_bytes
 
 #: Columns of the screen of --try, unless COLUMNS or the terminal says another.
@@ -53,7 +53,7 @@ _WIDTH = 80
 def compare(options: BenchOptions) -> None:
     """Time models and programs side by side, print what was measured, and exit with 3 or 1 if a model fails."""
     scaling = read_scale_file(options.scale_file)
-    machine = environment.describe(options.threads)
+    machine = bench_run.describe_machine(options.threads)
     libsvm = True
     try:
         load_libsvm()
@@ -67,7 +67,7 @@ def compare(options: BenchOptions) -> None:
             options.model_files[0],
             folder=folder,
             threads=options.threads,
-            fastsvm=environment.fastsvm_command(),
+            fastsvm=bench_run.fastsvm_command(),
             svm_predict=machine["svm_predict"],
             scaling=scaling,
         )
@@ -148,7 +148,7 @@ def _pass_or_fail(bench: Bench, named: "list[Case]", options: BenchOptions) -> N
 
 def _measure(bench: Bench, options: BenchOptions) -> "Case | None":
     # Time cases by both clocks, finalists by fastsvm-predict; return the fastest within the budget, or None.
-    program, budget = environment.native_program(), options.rule
+    program, budget = bench_run.native_program(), options.rule
     for clock in CLOCKS:
         _time(bench, options, bench.cases, clock)
     if program is not None:
@@ -194,7 +194,7 @@ def choose(options: BenchOptions) -> None:
             max_bytes=options.max_size * 1e6,
             on_progress=progress,
         ).run()
-    machine = environment.describe(options.threads)
+    machine = bench_run.describe_machine(options.threads)
     commands = choice_report.commands(choice, options.test_file, model_file, scaling, options.keep)
     document = choice_report.document(choice, machine, options.test_file, model_file, commands)
     try:

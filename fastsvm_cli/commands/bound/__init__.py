@@ -22,9 +22,8 @@ class BoundOptions(shared.DataOptions):
 
     def check_without_data(self) -> None:
         """Refuse options of rows, where models are alone."""
-        about_rows = self.first_given("scale_file", "dense", "unlabelled", "max_line")
-        if about_rows is not None:
-            raise click.UsageError(f"{about_rows} is about rows of data, and here are models alone.")
+        why = "{} is about rows of data, and here are models alone."
+        self.refuse_given(why, "scale_file", "dense", "unlabelled", "max_line")
 
 
 @click.command("bound", cls=shared.FileCommand, params=BoundOptions.parameters())
@@ -61,7 +60,7 @@ def command(**parsed):
         advise(report, reading.models, reading.sampled, options.as_typed)
     warn_of_scaling(reading.scaling, options.quiet)
     if options.as_json:
-        from fastsvm_cli.text.numbers import json_document
+        from fastsvm_cli.text import json_document
 
         click.echo(json_document(report, 2))
     else:

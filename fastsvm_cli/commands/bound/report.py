@@ -24,7 +24,7 @@ from fastsvm_cli.errors import FileError, ModelFormatError
 from fastsvm_cli.methods import methods, refused_by_all
 from fastsvm_cli.methods.approx.grade import ROWS, Mean, Trial, grade, largest, squared_distances
 from fastsvm_cli.methods.method import FEW_TIMES
-from fastsvm_cli.models import ExactModel, Model, format_version, looks_like_model, parse_model
+from fastsvm_cli.models import ExactModel, Model, looks_like_model, parse_model
 from fastsvm_cli.system import name_of
 from fastsvm_cli.text.read_rows import read_bytes, read_chunks, read_start, smaller_chunks
 
@@ -163,7 +163,7 @@ class _Model:
         model = self.model
         header = model.header
         vectors = model.vectors
-        self._version, self._bytes = format_version(text, path), len(text)
+        self._version, self._bytes = _native.model_kind(text, path)[1] or None, len(text)
         self.centers = []
         if header.kernel_type != "rbf":
             return

@@ -125,7 +125,7 @@ class ApproxOptions(MethodOptions):
     def check_size(self, size: int) -> None:
         """Refuse a model beyond ``--max-size``."""
         from fastsvm_cli.errors import ModelFormatError
-        from fastsvm_cli.text.numbers import size_text
+        from fastsvm_cli.text import size_text
 
         if size > self.max_size * 1e6:
             limit = f"{self.max_size:g} MB ({spelled('max_size')})"
@@ -191,7 +191,7 @@ class Approx(Method):
         import fastsvm_cli.methods.approx.certificates as certificates
         from fastsvm_cli._native import MAX_DEGREE, used_indices
         from fastsvm_cli.methods.approx.expansion import certify_seconds, coefficient_count, file_bytes, own_degree
-        from fastsvm_cli.text.numbers import size_text
+        from fastsvm_cli.text import size_text
 
         header, vectors, features = model.header, model.vectors, len(used_indices(model.vectors))
         entries = len(vectors.indices) + vectors.rows * max(1, vectors.leading_count)

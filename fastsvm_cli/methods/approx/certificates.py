@@ -13,8 +13,8 @@ from fastsvm_cli._native import Certificate, Header
 from fastsvm_cli.export.description import orderings
 from fastsvm_cli.methods import Progress
 from fastsvm_cli.methods.feature_space import row_norms
-from fastsvm_cli.methods.parallel import threads_here
 from fastsvm_cli.models import ExactModel
+from fastsvm_cli.prediction import threads_here
 
 if TYPE_CHECKING:
     from distributed import Client

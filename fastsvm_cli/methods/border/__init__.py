@@ -109,9 +109,8 @@ class BorderOptions(MethodOptions):
         # A density has no border: refuse its options.
         if self.bandwidth is None:
             raise UsageError("--density goes with --bandwidth: it is the estimate of a training file.")
-        given = self.first_given("samples", "target", "sampling", "local", "tolerance", "seed")
-        if given is not None:
-            raise UsageError(f"--density writes no border: it does not go with {given}.")
+        why = "--density writes no border: it does not go with {}."
+        self.refuse_given(why, "samples", "target", "sampling", "local", "tolerance", "seed")
 
     def check_model(self, model: "ExactModel") -> None:
         """Refuse a model without a border, and options that conflict with it."""

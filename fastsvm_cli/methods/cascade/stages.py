@@ -20,8 +20,8 @@ from fastsvm_cli.export.description import monomials, orderings
 from fastsvm_cli.methods import Progress, silent
 from fastsvm_cli.methods.approx.expansion import coefficient_count
 from fastsvm_cli.methods.feature_space import fast_values, matrix
-from fastsvm_cli.methods.parallel import threads_here
 from fastsvm_cli.models import LABELS, ExactModel, Model, parse_model
+from fastsvm_cli.prediction import threads_here
 
 _TIMINGS = 5
 _STAGE_ROWS, _ROWS = 1024, 4000  # to time stages on, and whole models

@@ -60,7 +60,7 @@ def compile_geometry(
     fingerprint: str,
     sequence: str = "greedy",
     points: "int | None" = None,
-    folded: "list[dict] | None" = None,
+    folded: "_native.Chunk | None" = None,
     seed: int = 0,
     on_progress: Progress = silent,
 ) -> Model:
@@ -68,21 +68,22 @@ def compile_geometry(
 
     sequence: "greedy": next the support vector p with the largest sum over decision functions of c_p^2 / (d_p |w|^2), c
     the residual of K a, d that of K's diagonal; "sgma": the best of 59 random ones for the residual of K (Smola and
-    Schoelkopf, 2000). points: maximum besides `folded`, vectors {index: value} that come first (section 6.1).
+    Schoelkopf, 2000). points: maximum besides `folded`, vectors that come first (section 6.1).
     """
     require(model.path, reason_against(model))
     vectors = model.vectors
     n, pairs = vectors.rows, model.pairs
-    folded = folded or []
-    further = _with_zero_coefficients(folded, vectors.leading_count)
-    all_vectors = _native.Chunk.concatenate([vectors, further]) if folded else vectors
+    folded = vectors.slice(0, 0) if folded is None else folded
+    none = np.zeros((folded.rows, vectors.leading_count))
+    further = _native.Chunk.from_csr(none, folded.indptr, folded.indices, folded.values)
+    all_vectors = _native.Chunk.concatenate([vectors, further]) if further.rows else vectors
     points = min(default_points(model) if points is None else points, n)
     rng = np.random.default_rng(seed)
     among = max(points, FACTOR_CELLS // max(points, 1))
     candidates = np.arange(n) if among >= n else np.sort(rng.choice(n, among, replace=False))
-    rows = np.concatenate([candidates, n + np.arange(len(folded))])  # of all_vectors
+    rows = np.concatenate([candidates, n + np.arange(further.rows)])  # of all_vectors
     x = matrix(all_vectors)[0][rows]
-    n, points = len(candidates), points + len(folded)
+    n, points = len(candidates), points + further.rows
 
     # Estimated nanoseconds of both phases.
     values_work = vectors.rows * (vectors.rows + len(vectors.indices) / 20)
@@ -101,7 +102,7 @@ def compile_geometry(
     weights = 1 / np.maximum(squared_norm, np.finfo(float).tiny)
     order = []
     for step in range(points):
-        if step < len(folded):
+        if step < further.rows:
             p = n + step
             if chosen.diagonal[p] <= INDEPENDENT * chosen.self_kernel[p]:
                 continue
@@ -140,26 +141,14 @@ def default_points(model: ExactModel) -> int:
     return min(vectors.rows, MOST_POINTS, ceil(max(d, sqrt(d * vectors.rows))))
 
 
-def folded_vectors(model: ExactModel) -> "list[dict]":
+def folded_vectors(model: ExactModel) -> _native.Chunk:
     """Return w+ and w- of a linear model (eqs. 7 and 34)."""
-    vectors, a = model.vectors, np.asarray(model.vectors.leading)[:, 0]
-    x, columns = matrix(vectors)
-    out = []
-    for side in (1, -1):
-        weight = np.maximum(side * a, 0)
-        if weight.sum() > 0:
-            mean = x.T @ (weight / weight.sum())
-            require_finite(model.path, "a folded vector", mean)
-            out.append({int(index): float(value) for index, value in zip(columns, mean) if value})
-    return out
-
-
-def _with_zero_coefficients(rows: "list[dict]", leading_count: int) -> _native.Chunk:
-    entries = [entry for row in rows for entry in sorted(row.items())]
-    indptr = np.cumsum([0, *map(len, rows)])
-    indices = np.array([index for index, _ in entries], np.int64)
-    values = np.array([value for _, value in entries], float)
-    return _native.Chunk.from_csr(np.zeros((len(rows), leading_count)), indptr, indices, values)
+    a = np.asarray(model.vectors.leading)[:, 0]
+    x, columns = matrix(model.vectors)
+    weights = [np.maximum(side * a, 0) for side in (1, -1)]
+    means = [x.T @ (weight / weight.sum()) for weight in weights if weight.sum() > 0]
+    require_finite(model.path, "a folded vector", *means)
+    return _native.Chunk.from_dense(None, np.reshape(means, (len(means), len(columns))), columns)
 
 
 def _best_of(candidates: np.ndarray, chosen: PartialCholesky) -> int:

@@ -26,7 +26,7 @@ namespace {
 
 ByteStream decompressed(const std::string& path, int descriptor, const std::string& begun) {
     const nb::gil_scoped_acquire acquire;
-    const nb::object content = nb::module_::import_("fastsvm_cli.text.byte_source")
+    const nb::object content = nb::module_::import_("fastsvm_cli.text.files")
                                    .attr("Content")(path, "begun"_a = std::pair(descriptor, AsBytes{begun}));
     return nb::cast<ByteStream>(content);
 }

@@ -17,6 +17,7 @@ from fastsvm_cli.methods.order import orders
 from fastsvm_cli.methods.order.orders import compile_geometry
 from fastsvm_cli.models import parse_model
 from support import oracles
+from support.evaluation import parse
 from support.oracles import EXTENDED, random_machine, random_rows
 from support.ordering import exact_model, methods_for, order, spread
 from support.reducing import lines
@@ -119,7 +120,7 @@ def test_the_factorisation_is_bounded_and_the_points_are_support_vectors(factors
     model = exact_model(spread(np.random.default_rng(51), 300, "rbf", d=6, classes=3))
 
     def made(**options):
-        how = dict(sequence=sequence, points=20, folded=folded or None)
+        how = dict(sequence=sequence, points=20, folded=parse(folded))
         return compile_geometry(model, fingerprint="f" * 32, **how, **options)
 
     whole = made()

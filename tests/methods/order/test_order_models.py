@@ -132,7 +132,7 @@ def test_a_normalized_polynomial_whose_squares_leave_a_doubles_range_has_the_lab
 
 # ---- files
 
-OPTIONS = {"geometry": {"folded": [{1: 0.5}, {2: 0.25, 4: -1.0}]}, "triangle": {"lists": 2}}
+OPTIONS = {"geometry": {"folded": parse([{1: 0.5}, {2: 0.25, 4: -1.0}])}, "triangle": {"lists": 2}}
 ERRORS = model_changes("order")
 
 

@@ -1,12 +1,12 @@
-"""Content of a file or standard input, plain or compressed."""
+"""Content of files: read, plain or compressed, and written, whole or not at all."""
 
 import os
 import select
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, TypeVar
 
+from fastsvm_cli import _native, system
 from fastsvm_cli._native import MAGIC_BYTES, may_be_compressed, widen_pipe
-from fastsvm_cli._native import compression as _compression
 from fastsvm_cli.errors import FileError
 
 if TYPE_CHECKING:
@@ -188,7 +188,7 @@ class Content:
 
 def compression(start: bytes, path: str) -> "str | None":
     """Return a compressed file's format by its first MAGIC_BYTES, or None."""
-    found = _compression(start)
+    found = _native.compression(start)
     if found is None:
         return None
     name, tool = found
@@ -271,3 +271,61 @@ def decompressed(blocks: "Iterator[bytes]", kind: str, path: str) -> "Iterator[b
                 block = getattr(stream, "unconsumed_tail", b"")  # other streams than zlib's keep the rest
     if stream is not None:
         raise FileError(path, f"the {kind} data ends too early")
+
+
+class Output:
+    """A file to write (native/files/output.h).
+
+    A regular file is renamed from a temporary name at the end of the `with` block: a failed run keeps the previous
+    file. Others are written directly. A closed pipe raises BrokenPipeError.
+    """
+
+    def __init__(self, path: str):
+        self.path = path
+        self._file = _native.OutputFile()
+        self._undo = self._file.abandon
+        system.add_undo(self._undo)
+        try:
+            self._file.open(path)
+        except BaseException:
+            self._close()
+            raise
+
+    def write(self, data: "bytes | bytearray | memoryview") -> None:
+        """Write bytes."""
+        self._file.write(data)
+
+    def __enter__(self) -> "Output":
+        return self
+
+    def __exit__(self, kind: "type[BaseException] | None", *_: object) -> None:
+        try:
+            if kind is None:
+                self._file.finish()
+        finally:
+            self._close()
+
+    def _close(self) -> None:
+        self._file.close()
+        system.remove_undo(self._undo)
+
+
+def write_output(path: str, data: bytes) -> None:
+    """Write a file, whole or not at all."""
+    with Output(path) as output:
+        output.write(data)
+
+
+def check_output(path: str, inputs: "Iterable[str | None]") -> None:
+    """Raise FileError if `path` cannot be written or, unless a device, is an input under any name."""
+    _native.check_output(path, [each for each in inputs if each is not None])
+
+
+def check_apart(paths: "Iterable[str]") -> None:
+    """Raise FileError if two outputs are one file or pipe under any name. Devices may repeat."""
+    _native.check_apart(list(paths))
+
+
+def is_standard_output(path: "str | None") -> bool:
+    """Return whether a path means standard output."""
+    return path is None or _native.standard_descriptor(path) == 1
