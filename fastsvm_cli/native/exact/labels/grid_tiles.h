@@ -88,8 +88,6 @@ private:
     PanelMatrix<unsigned char> bases_;   // (padded, 2)
 };
 
-// Grid: recognizes features with few, evenly spaced values, and turns values into whole numbers.
-
 // Features with few, evenly spaced values: binary, levels of gray, scaled or not. A value of column c is anchor_c +
 // step (least_c + k), k whole, to within a file's digits. All columns share the step, so squared distances are whole
 // multiples of its square.
@@ -146,8 +144,6 @@ private:
     double step_ = 0, per_step_ = 0, tolerance_ = 0, off_ = 0, zeros_off_ = 0;
     std::int32_t levels_ = 0, numbers_ = 0;
 };
-
-// GridTiles: kernel values from either.
 
 // RBF kernel values on a grid: |x - z|^2 is D times the squared step, D a whole number (B30). exp of D is from a table
 // if D has few values. Entries that no vector has multiply a row's values (B33). Off the grid, the relative error is
