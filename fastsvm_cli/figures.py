@@ -18,7 +18,8 @@ from matplotlib.lines import Line2D
 from matplotlib.scale import SymmetricalLogScale
 from matplotlib.transforms import Bbox
 
-from fastsvm_cli.benchmarks.bench_run import CLOCKS, END_TO_END, SCORING, short_machine
+from fastsvm_cli.benchmarks.bench_run import CLOCKS, END_TO_END, SCORING
+from fastsvm_cli.benchmarks.environment import short
 from fastsvm_cli.methods import methods
 
 #: Okabe and Ito, Color Universal Design (2008).
@@ -170,7 +171,7 @@ def draw(document: dict) -> Figure:
     places.update((case["name"], 100 * case["distance"]) for case in different)
     for clock, axis in panels.items():
         _draw_panel(axis, document, [case for case in cases if case[_KEYS[clock]] is not None], places, clock, first)
-    data, machine = os.path.basename(document["test_file"]), printable(short_machine(document["machine"]), 50)
+    data, machine = os.path.basename(document["test_file"]), printable(short(document["machine"]), 50)
     counts = f"{document['rows']:,} rows, {document['total_sv']:,} vectors"
     panels[END_TO_END].set_title(f"{printable(data, 20)}: {counts}\n{machine}", loc="left")
     unit = "root mean square difference, % of the values' spread" if document["regression"] else "labels that differ, %"

@@ -30,7 +30,7 @@ from statistics import geometric_mean
 import svm_predict
 from tables import markdown
 
-from fastsvm_cli.benchmarks.bench_run import describe_machine
+from fastsvm_cli.benchmarks import environment
 from fastsvm_cli.benchmarks.timing import Timed, interleave, speed_up
 
 BIN = Path(sys.executable).parent
@@ -417,7 +417,7 @@ def main():
     options = parser.parse_args()
     if unknown := set(options.tables) - set(SECTIONS):
         parser.error(f"no such table: {', '.join(sorted(unknown))}")
-    about = describe_machine(0)
+    about = environment.describe(0)
     found = {}
     with tempfile.TemporaryDirectory() as name:
         machine = Machine(options, Path(name))

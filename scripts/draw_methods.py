@@ -27,7 +27,7 @@ import svm_predict
 from matplotlib.ticker import FuncFormatter
 
 from fastsvm_cli import figures
-from fastsvm_cli.benchmarks.bench_run import describe_machine
+from fastsvm_cli.benchmarks import environment
 
 BIN = Path(sys.executable).parent
 ROWS = 16_000
@@ -95,7 +95,7 @@ def measured(rows, model, title, build, runs, folder):
         }
         for name in commands
     ]
-    about = describe_machine(1)
+    about = environment.describe(1)
     return {
         "title": title,
         "rows": len(stored),

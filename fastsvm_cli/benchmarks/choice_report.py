@@ -7,9 +7,10 @@ from typing import Any
 from rich.table import Table
 from rich.text import Text
 
-from fastsvm_cli.benchmarks.bench_run import END_TO_END, SCORING, short_machine
+from fastsvm_cli.benchmarks.bench_run import END_TO_END, SCORING
 from fastsvm_cli.benchmarks.chooser import Choice, Entrant
 from fastsvm_cli.benchmarks.conclusion import class_record, label_text, scale_command, undominated
+from fastsvm_cli.benchmarks.environment import short
 from fastsvm_cli.benchmarks.timing import MEASURABLE, Timings
 from fastsvm_cli.comparisons import CONFIDENCE, interval_95
 from fastsvm_cli.console.terminal import printable
@@ -180,7 +181,7 @@ def foot(choice: Choice, test_file: str, machine: "dict[str, Any]") -> str:
     return (
         f"{printable(test_file)}: {choice.rows:,} rows. Speed: rows a second of one thread, by processor time, reading"
         f" included ({1e6 * choice.reading:.2g} us a row; the exact model: {1e6 * choice.exact.seconds:.2g} us)."
-        f" {short_machine(machine)}; fastsvm {machine['fastsvm']}."
+        f" {short(machine)}; fastsvm {machine['fastsvm']}."
     )
 
 

@@ -68,7 +68,7 @@ def within(bench: Bench, budget: Budget) -> "Case | None":
     return pick(
         [
             Candidate(case, distance, (timings, case.timings(SCORING)), case.role == "exact")
-            for case, timings, distance in _distant(bench, finals or timed)
+            for case, timings, distance in _with_distance(bench, finals or timed)
             if bench.fits(case, budget)
         ]
     )
@@ -90,7 +90,7 @@ def finalists(bench: Bench, budgets: "Sequence[Budget]") -> "list[Case]":
 def pareto(bench: Bench, clock: str) -> "list[Case]":
     """Return the models that none beats in both time and distance from the exact one."""
     timed = _timed(bench, clock, ("exact", "compiled", "reference"))
-    return undominated([(timings.median, distance, case) for case, timings, distance in _distant(bench, timed)])
+    return undominated([(timings.median, distance, case) for case, timings, distance in _with_distance(bench, timed)])
 
 
 def undominated(points: "Sequence[tuple[float, float, Any]]") -> list:
@@ -112,8 +112,8 @@ def _timed(bench: Bench, clock: str, roles: "tuple[str, ...]") -> "list[tuple[Ca
     return [(case, timings) for case, timings in found if timings is not None]
 
 
-def _distant(bench: Bench, timed: "list[tuple[Case, Timings]]") -> "list[tuple[Case, Timings, float]]":
-    # Those whose distance from the exact model is known.
+def _with_distance(bench: Bench, timed: "list[tuple[Case, Timings]]") -> "list[tuple[Case, Timings, float]]":
+    # Leaves out cases whose distance from the exact model is unknown.
     found = [(case, timings, bench.distance(case)) for case, timings in timed]
     return [(case, timings, distance[0]) for case, timings, distance in found if distance is not None]
 

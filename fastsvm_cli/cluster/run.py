@@ -119,7 +119,7 @@ class Results(dict[str, dict[str, Any]]):
     def fill(
         self, client: "Client", sent: "Future", say: "Callable[[str], None]", progress: "Callable[..., None]"
     ) -> None:
-        """Get all entries, once a pass finds every part valid: another client may replace parts."""
+        """Repeat passes until one finds every part valid: another client may replace parts."""
         for number in range(_PASSES):
             try:
                 for block, each in answer_once(client, sent, self.blocks, progress):

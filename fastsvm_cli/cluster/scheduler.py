@@ -49,7 +49,10 @@ def connect(address: str, say: "Callable[[str], None]" = lambda line: None) -> "
 
     say: receives lines for the user. Raises FastsvmError if no scheduler answers.
     """
-    workers = local_workers(address)
+    try:
+        workers = local_workers(address)
+    except ValueError as error:
+        raise FastsvmError(f"--dask: {error}") from None
     with required_dask():
         import dask
         import distributed

@@ -3,7 +3,7 @@
 import os
 import stat
 from time import monotonic
-from typing import Any
+from typing import Any, Protocol
 from zlib import crc32
 
 from fastsvm_cli import _native
@@ -28,29 +28,47 @@ def can_be_stored(path: "str | None") -> bool:
         return True  # missing, or opening it reports the error
 
 
+class ResumeOptions(Protocol):
+    """The options of `predict` that a resumable output needs."""
+
+    test_file: str
+    on_bad_row: str
+    max_line: int
+
+    @property
+    def output(self) -> str:
+        """Name of the output file."""
+
+    @property
+    def inputs(self) -> "list[str]":
+        """All files that the run reads."""
+
+    def note(self, line: str) -> None:
+        """Print a line, unless quiet."""
+
+
 class ResumableOutput:
     """A regular output file that grows in `<path>.partial` and is renamed at the end of the `with` block.
 
     If the block ends early, the same command continues from the checkpoint in `<path>.partial.state`, replaced
     atomically once its lines are on the disk. Symbolic links are followed; a previous file's mode is kept.
 
-    options: PredictOptions. All that the lines depend on must be equal when a run continues; `on_bad_row` and
-    `max_line` may change as still_hold permits. prediction: set to where the previous run stopped. begun: anything was
-    written before.
+    All that the lines depend on must be equal when a run continues; `on_bad_row` and `max_line` may change as
+    still_hold permits. prediction: set to where the previous run stopped. begun: anything was written before.
 
     Raises FileError, also if another process writes the file or the previous run differed.
     """
 
-    def __init__(self, options: Any, prediction: _native.Prediction):
+    def __init__(self, options: ResumeOptions, prediction: _native.Prediction):
         self._path, self._prediction, self._say = options.output, prediction, options.note
-        rows, path = os.stat(options.test_file), self._path
+        path, status = self._path, os.stat(options.test_file)
         self._made_with = {
             **dict(prediction.made_with()),
             "instructions": repr(_native.instruction_set()),
-            "TEST_FILE's bytes": str(rows.st_size),
-            "TEST_FILE's time": str(rows.st_mtime_ns),
+            "TEST_FILE's bytes": str(status.st_size),
+            "TEST_FILE's time": str(status.st_mtime_ns),
         }
-        self._about_bad_rows = {"on_bad_row": options.on_bad_row, "max_line": options.max_line}
+        self._about_bad_rows: dict[str, Any] = {"on_bad_row": options.on_bad_row, "max_line": options.max_line}
         self._target = os.path.realpath(path) if os.path.islink(path) else path
         self.partial, self._state_file = f"{self._target}.partial", f"{self._target}.partial.state"
         self.begun = False

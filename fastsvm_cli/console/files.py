@@ -27,8 +27,9 @@ def check_outputs(output_files: "list[str]", *inputs: "str | None") -> None:
     """
     from fastsvm_cli.text.files import check_apart, check_output
 
-    for each in output_files:
+    if output_files:
         check_inputs(*inputs)
+    for each in output_files:
         check_output(each, inputs)
     check_apart(output_files)
 

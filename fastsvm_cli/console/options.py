@@ -156,7 +156,8 @@ class Share(Words):
         name: str = "share",
     ) -> None:
         def read(value: "str | float") -> "float | None":
-            return number(value) if holds(number(value)) else None
+            share = number(value)
+            return share if holds(share) else None
 
         super().__init__(name, read, f"found, expected {expected}.")
 
@@ -168,8 +169,10 @@ TARGET = Share("a number above 0, as 0.005 or 0.5%", lambda share: 0 < share < i
 
 
 def _bandwidth(value: str) -> "str | float | None":
+    if value == "adaptive":
+        return value
     width = nan if value.endswith("%") else number(value)
-    return value if value == "adaptive" else width if 1e-100 <= width <= 1e100 else None
+    return width if 1e-100 <= width <= 1e100 else None
 
 
 #: The word ``adaptive``, or a bandwidth.

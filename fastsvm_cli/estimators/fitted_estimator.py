@@ -13,7 +13,6 @@ from typing import Any, TypeVar
 import numpy as np
 
 from fastsvm_cli._native import fingerprint as fingerprint_of
-from fastsvm_cli.benchmarks.quality import Agreement
 from fastsvm_cli.errors import FastsvmError, ModelFormatError
 from fastsvm_cli.models import Model, parse_model
 from fastsvm_cli.text.files import write_output
@@ -178,7 +177,7 @@ class FittedEstimator:
 
 
 #: Not pickled: the model (its text is), its source (for size), and derived attributes.
-_NOT_PICKLED = ("model", "_reference", "_predictors", "_classes", "_own_code")
+_NOT_PICKLED = ("model", "_reference", "_predictors", "_classes", "_own")
 #: Arguments that determine the answers: words and flags; objects.
 _SETTINGS = ("decision_function_shape", "break_ties", "zero_based", "sklearn")
 _MADE_OF = ("classes", "feature_names_in", "transform", "calibrator")
@@ -187,7 +186,7 @@ _LOST = ("exact", "tolerance", *_MADE_OF, *_SETTINGS)
 
 
 class Persistent(FittedEstimator):
-    """Base of FastSVM: its file, pickle, copies and words, and comparisons of its answers with others."""
+    """Base of FastSVM: its file, pickle, copies and words."""
 
     fingerprint: "str | None"
     exact: Any
@@ -198,8 +197,7 @@ class Persistent(FittedEstimator):
     break_ties: bool
     n_features_in_: int
     first_index: int
-
-    predict: Any
+    options: "dict | None"
 
     def _set_up(self) -> None:
         raise NotImplementedError
@@ -334,72 +332,6 @@ class Persistent(FittedEstimator):
             return None
         return text if fingerprint_of(text) == self.fingerprint else None
 
-    @available(has_targets)
-    def score(self, X, y, sample_weight=None) -> float:
-        """Compute the accuracy of the labels, or for regression the coefficient of determination R^2.
-
-        One-class models do not have this method. The R^2 of fewer than two rows is NaN.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features_in_)
-            The rows.
-        y : array-like of shape (n_samples,) or (n_samples, 1)
-            The true classes or values. ValueError is raised for another shape.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the rows. None means equal weights.
-        """
-        y, found = np.asarray(y), self.predict(X)
-        if y.shape == (len(found), 1):
-            y = y[:, 0]
-        if y.shape != found.shape:
-            raise ValueError(f"y of shape {y.shape} found, expected {found.shape}, an answer for every row of X")
-        if not self.model.header.regression:
-            return float(np.average(found == y, weights=sample_weight))
-        if len(y) < 2:
-            return float("nan")
-        y = y.astype(np.float64)
-        spread = np.average((y - np.average(y, weights=sample_weight)) ** 2, weights=sample_weight)
-        error = np.average((y - found) ** 2, weights=sample_weight)
-        return float(1 - error / spread) if spread else float(not error)
-
-    def agreement(self, X, estimator: Any = None) -> Agreement:
-        """Compare the answers with those of an estimator, or of the exact model.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features_in_)
-            The rows.
-        estimator : object with a method predict, default=None
-            The reference. None means the model that this one was compiled from, if `compile` made it in this process,
-            else the model itself if its labels are those of the exact model. ValueError is raised if neither is known,
-            as after pickling.
-
-        Returns
-        -------
-        agreement : Agreement
-            Numbers of rows, and of rows whose answers differ.
-
-        Examples
-        --------
-        >>> from sklearn.svm import SVC
-        >>> svc = SVC(gamma=0.1).fit([[0, 0], [1, 1], [0, 1], [1, 0]], [0, 0, 1, 1])
-        >>> fastsvm_cli.compile(svc, "approx", degree=3).agreement([[0.1, 0.2], [0.9, 0.3]])
-        <Agreement: 0 of 2 labels differ, 0 % (95 %: 0 to 66 %)>
-        """
-        reference = estimator if estimator is not None else self._reference
-        if reference is None and self.model.proves:
-            reference = self
-        if reference is None:
-            why = (
-                "what it was compiled from is not known here (it is not pickled along): agreement(X, estimator) says it"
-            )
-            raise ValueError(why)
-        own, other = np.asarray(self.predict(X)), np.asarray(reference.predict(X))
-        regression = self.model.header.regression
-        proven = int(np.sum(self.proven(X))) if hasattr(self, "proven") and not regression else None
-        return Agreement(own, other, regression, proven)
-
     def __getstate__(self) -> "dict[str, Any]":
         state = {key: value for key, value in self.__dict__.items() if key not in _NOT_PICKLED}
         return {**state, "text": self.model.to_text()}
@@ -440,7 +372,7 @@ class Persistent(FittedEstimator):
         words = [model.kind, header.svm_type]
         if header.classification and len(self.classes_) != 2:
             words.append(f"{len(self.classes_)} classes")
-        words += [f"{key}={value!r}" for key, value in (self.get_params()["options"] or {}).items()]
+        words += [f"{key}={value!r}" for key, value in (self.options or {}).items()]
         words.append(f"n_features_in_={self.n_features_in_}")
         flags = {
             "certified": model.certified,

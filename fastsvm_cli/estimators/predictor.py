@@ -2,17 +2,16 @@
 
 import os
 from collections.abc import Callable
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from fastsvm_cli import _native
 from fastsvm_cli.errors import ModelFormatError, RowError
+from fastsvm_cli.estimators.agreement import Compared
 from fastsvm_cli.estimators.fitted_estimator import (
     BEYOND_VOTES,
     CERTIFIED,
-    Persistent,
     available,
     has_classes,
     has_probability,
@@ -44,7 +43,7 @@ def of_file(path: "str | bytes | os.PathLike[str]", parse: "Callable[..., Model]
     return fast
 
 
-class FastSVM(Persistent):
+class FastSVM(Compared):
     """A support vector machine that predicts arrays like a fitted scikit-learn estimator.
 
     The model is exact or compiled. Unless `sklearn` is set, its answers are those of the command `fastsvm predict`, bit
@@ -187,7 +186,8 @@ class FastSVM(Persistent):
         self._predictors: dict[str, tuple[Predictor, int]] = {}
         self._classification = header.classification
         self._rows_as_given = self.transform is None and not self.model.serials and self.model.embedded_scaling is None
-        vars(self).pop("_own_code", None)
+        # Once it was needed. Not a cached_property: a copy may run over the attributes while a thread adds one.
+        self._own: tuple[OwnCode | None] | None = None
         if header.classification:
             self._classes = Classes(header.label or [], self.classes)
             self.classes_ = self._classes.classes_
@@ -455,15 +455,18 @@ class FastSVM(Persistent):
         self._predictors[kind] = predictor, values
         return predictor, values
 
-    @cached_property
+    @property
     def _own_code(self) -> "OwnCode | None":
-        exact = deciding(self.model, None if self.exact is None else self.exact.model)
-        if self.sklearn is None or exact is None:
-            return None
-        try:
-            return OwnCode(exact, max(self.n_features_in_, exact.max_index), self.sklearn == "sparse")
-        except ImportError:
-            return None
+        if self._own is None:
+            exact = deciding(self.model, None if self.exact is None else self.exact.model)
+            own = None
+            if self.sklearn is not None and exact is not None:
+                try:
+                    own = OwnCode(exact, max(self.n_features_in_, exact.max_index), self.sklearn == "sparse")
+                except ImportError:
+                    pass
+            self._own = (own,)
+        return self._own[0]
 
     def fallback(self) -> "Fallback | None":
         """Return the exact model of the parameter `exact`, with `tolerance`; None without `exact`."""

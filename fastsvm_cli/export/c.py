@@ -350,6 +350,7 @@ class Program:
         gaussian = body.gamma is not None
         return self._put(
             c_text.ABOUT,
+            # Before ABOUT, which it contains.
             LOW_POINTER="            const @REAL@ *low = CENTER_LOW + @ABOUT@ * @USED@;\n" * bool(low.any()),
             ABOUT=self._whole("ABOUT", "e"),
             LOW=" - READ(low++)" if low.any() else "",

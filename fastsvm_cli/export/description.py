@@ -78,7 +78,7 @@ class Description:
     def __init__(self, model: Model, body: Body, used: np.ndarray, inputs: int, path: str, fingerprint: "str | None"):
         self.header, self.kind, self.first_index = model.header, model.kind, model.first_index
         self.body, self.used, self.inputs, self.path, self.fingerprint = body, used, inputs, path, fingerprint
-        # (slopes, offsets), (inputs) each: x becomes slope x + offset, 0 for a dropped column.
+        # Slopes and offsets, (inputs) each: x becomes slope x + offset, 0 for a dropped column.
         self.scaling: tuple[np.ndarray, np.ndarray] | None = None
         self.scaled_to = 0.0  # the range file's limit with the larger absolute value
         self.labels_back: tuple[float, float, float] | None = None  # (from, scale, to): y becomes to + (y - from) scale

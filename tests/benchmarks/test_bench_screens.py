@@ -7,8 +7,9 @@ from copy import copy
 import pytest
 from rich.cells import cell_len
 
-from fastsvm_cli.benchmarks.bench_run import END_TO_END, Bench, Case, run_process
+from fastsvm_cli.benchmarks.bench_run import END_TO_END, Bench, Case
 from fastsvm_cli.benchmarks.conclusion import conclusion
+from fastsvm_cli.benchmarks.environment import run_process
 from fastsvm_cli.benchmarks.timing import Timed, seconds_left
 from fastsvm_cli.commands.bench.report import hidden, shown
 from fastsvm_cli.comparisons import Budget

@@ -14,7 +14,7 @@ from libsvm.svmutil import svm_predict as libsvm_predict
 from scipy.stats import binom
 
 from fastsvm_cli.benchmarks import bench_run as bench_cases
-from fastsvm_cli.benchmarks import timing
+from fastsvm_cli.benchmarks import environment, timing
 from fastsvm_cli.benchmarks.timing import Timed, Timings, interleave, speed_up
 from fastsvm_cli.commands.bench import command
 from fastsvm_cli.comparisons import rms_interval_95
@@ -178,9 +178,9 @@ def test_tables_and_json_have_the_statistics_of_the_runs(tmp_path, monkeypatch, 
     (tmp_path / "rows").write_text("1 1:0.5 2:-0.25\n1 1:-1 4:0.5\n-1 4:1 8:-0.75\n" * (ROWS // 3))
     labels, _, _ = libsvm_predict(*svm_read_problem(str(tmp_path / "rows")), svm_load_model(str(tmp_path / "m")), "-q")
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(bench_cases, "fastsvm_command", lambda: [FASTSVM])
-    monkeypatch.setattr(bench_cases, "native_program", lambda: None)
-    monkeypatch.setattr(bench_cases, "describe_machine", lambda threads: MACHINE)
+    monkeypatch.setattr(environment, "fastsvm_command", lambda: [FASTSVM])
+    monkeypatch.setattr(environment, "native_program", lambda: None)
+    monkeypatch.setattr(environment, "describe", lambda threads: MACHINE)
     printed = {}
     for option in ("--json", "--all"):
         theatre = Theatre(labels, ROWS)

@@ -125,6 +125,15 @@ def test_parameters(folder, colors):
     assert swapped.classes_.tolist() == [-1, 1] and swapped.own_fingerprint != fast.own_fingerprint
 
 
+def test_answers_add_no_attribute():
+    """A copy runs over the attributes, perhaps while another thread asks for the first time."""
+    of = trait("SVC rbf 3")
+    fast = fastsvm_cli.compile(of.estimator, "approx", certify=True, exact=True)
+    before = set(vars(fast))
+    fast.predict(of.rows), fast.decision_function(of.rows), fast._own_code
+    assert set(vars(fast)) == before
+
+
 def test_threads_share_an_object(tmp_path):
     """Also on a Python without a GIL, and from its first use on. Some predict, while others read and write files, and
     compile."""

@@ -155,7 +155,7 @@ def command(**parsed):
         os.environ.setdefault("OMP_NUM_THREADS", str(options.threads))
 
     from fastsvm_cli import _native
-    from fastsvm_cli.commands.bench.report import choose, compare  # imports numpy
+    from fastsvm_cli.commands.bench.run import choose, compare  # imports numpy
     from fastsvm_cli.system import raising
 
     _native.set_threads(options.threads)

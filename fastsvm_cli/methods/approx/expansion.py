@@ -91,10 +91,10 @@ def compile_maclaurin(
             why = "the squared distance of a support vector from the center overflows"
             raise ModelFormatError(model.path, f"{why}: scale the data")
         centers.append(Center(point, largest))
-        for share in shares:
-            following = done + one.work(len(share[1]))
+        for pair, rows, a in shares:
+            following = done + one.work(len(rows))
             shown = part_of(on_progress, done / work, following / work)
-            expansions.append(one.expand(number, centers[-1], share, shown))
+            expansions.append(one.expand(number, centers[-1], pair, rows, a, shown))
             done = following
             on_progress(done / work)
     starts = vectors.indptr
@@ -203,37 +203,51 @@ class _OneExpansion:
         ranges = _native.ExpandedVectors(self._model.vectors, self.features, rows).column_ranges()
         return array("d", center_point(*ranges))
 
-    def expand(self, number: int, center: Center, share: _Share, on_progress: Progress) -> Expansion:
-        """Expand a share about the center of this number."""
-        (pair, rows, a), header = share, self._model.header
+    def expand(
+        self, number: int, center: Center, pair: int, rows: "list[int]", a: "list[float]", on_progress: Progress
+    ) -> Expansion:
+        """Expand a pair's share, of these rows and coefficients, about the center of this number."""
+        header = self._model.header
         gamma = header.gamma if self._gaussian else 0.0
         expanded = _native.ExpandedVectors(self._model.vectors, self.features, rows)
         total = expanded.expand(a, center.point, self._gaussian, gamma, self._factors)
-        rank, dropped, precision = 0, 0.0, "single" if self.single else "double"
+        rank, dropped = 0, 0.0
         stored, finite = _native.stored(total, self.single)
-        if self._compressed and not _native.stored(total, False)[1]:
-            finite, precision = False, "double"
-        elif self._compressed:
+        if self._compressed:
             from fastsvm_cli.methods.approx.compression import compress
 
+            self._require(_native.stored(total, False)[1], single=False)
             d, largest = len(self.features), center.largest_norm
             fewer = compress(total, d, self.single, self._rank, self._tolerance, gamma, largest, proven=self._certify)
             if fewer is not None:
                 rank, stored, dropped = fewer
                 finite = _native.stored(stored, False)[1]
-        if not finite:
-            why = f"a coefficient of the expansion overflows {precision} precision: scale the data"
-            raise ModelFormatError(self._model.path, why)
+        self._require(finite, self.single)
         certificate = None
         if self._certify:
-            numbers = total, stored, rank, dropped
             certificate = self._certificate_of(
-                self._x[rows], a, center.point, header, self._factors, *numbers, on_progress, self._add_up
+                self._x[rows],
+                a,
+                center.point,
+                header,
+                self._factors,
+                total,
+                stored,
+                rank,
+                dropped,
+                on_progress,
+                self._add_up,
             )
             bounds = [*certificate.truncation, *certificate.error, certificate.weight, certificate.count]
             if not all(map(isfinite, bounds)):
                 raise ModelFormatError(self._model.path, "a number of the certificate overflows: scale the data")
         return Expansion(pair, number, stored, certificate, rank)
+
+    def _require(self, finite: bool, single: bool) -> None:
+        if not finite:
+            precision = "single" if single else "double"
+            why = f"a coefficient of the expansion overflows {precision} precision: scale the data"
+            raise ModelFormatError(self._model.path, why)
 
 
 def own_degree(header: Header) -> int:

@@ -42,7 +42,9 @@ class MachineFunction(DecisionFunction):
         self.x = x = x - self._center if isinstance(self._center, np.ndarray) else x
         self.norms = row_norms(x)
 
-    def _block(self, z: np.ndarray, *_: np.ndarray) -> "tuple[np.ndarray, np.ndarray]":
+    def _block(self, z: np.ndarray, left_out: "np.ndarray | None") -> "tuple[np.ndarray, np.ndarray]":
+        if left_out is not None:
+            raise TypeError("left_out is of a density")
         z = z - self._center
         kernel, gamma = self.kernel, self.kernel.gamma
         own = 0.0  # coefficient of z itself in the gradient
@@ -70,8 +72,7 @@ class DensityFunction(DecisionFunction):
 
     R(z) = P(first class | z) - P(second | z) = sum_i y_i k_i / sum_i k_i, k_i = exp(-|z - x_i|^2 / (2 h^2)).
 
-    x: (n, d) dense; y: (n), 1 or -1. bandwidth: h; None: solved at every z for sum_i k_i = weight < n. A second
-    argument of `value_and_gradient` has the row of x to leave out for each z, or -1.
+    x: (n, d) dense; y: (n), 1 or -1. bandwidth: h; None: solved at every z for sum_i k_i = weight < n.
     """
 
     def __init__(self, x: np.ndarray, y: np.ndarray, bandwidth: "float | None", weight: float = 0.0):
@@ -115,13 +116,13 @@ class DensityFunction(DecisionFunction):
             g = np.where(done, g, following)
         return g / unit
 
-    def _block(self, z: np.ndarray, *left_out: np.ndarray) -> "tuple[np.ndarray, np.ndarray]":
+    def _block(self, z: np.ndarray, left_out: "np.ndarray | None") -> "tuple[np.ndarray, np.ndarray]":
         z = z - self._center
         squares = squared_distances(self.x, self.norms, z)
         counts: np.ndarray | float = 1.0
-        for own in left_out:
+        if left_out is not None:
             counts = np.ones_like(squares)
-            counts[np.flatnonzero(own >= 0), own[own >= 0]] = 0.0
+            counts[np.flatnonzero(left_out >= 0), left_out[left_out >= 0]] = 0.0
         g = self._gamma(squares, counts)
         # With a fixed bandwidth only ratios of the k matter: relative to the largest, not all underflow.
         nearest = (

@@ -83,21 +83,26 @@ BLOCK_CELLS = 1 << 22
 
 
 class DecisionFunction:
-    """A function with a gradient, a sum over vectors with squared `norms` (n), and the value `level` on the border."""
+    """A sum over n vectors, with its gradient. norms: (n), squared. level: its value on the border."""
 
     norms: np.ndarray
     level = 0.0
 
-    def value_and_gradient(self, z: np.ndarray, *of_rows: np.ndarray) -> "tuple[np.ndarray, np.ndarray]":
-        """Return f(z) (m), and its gradient (m, d). of_rows: further arguments of `_block`, (m) each."""
+    def value_and_gradient(
+        self, z: np.ndarray, left_out: "np.ndarray | None" = None
+    ) -> "tuple[np.ndarray, np.ndarray]":
+        """Return f(z) (m), and its gradient (m, d).
+
+        left_out: the vector whose term each z lacks, or -1; only of a density.
+        """
         f, gradient = np.empty(len(z)), np.empty(z.shape)
         size = max(1, BLOCK_CELLS // max(len(self.norms), 1))
         for at in range(0, len(z), size):
             part = slice(at, at + size)
-            f[part], gradient[part] = self._block(z[part], *(each[part] for each in of_rows))
+            f[part], gradient[part] = self._block(z[part], None if left_out is None else left_out[part])
         return f, gradient
 
-    def _block(self, z: np.ndarray, *of_rows: np.ndarray) -> "tuple[np.ndarray, np.ndarray]":
+    def _block(self, z: np.ndarray, left_out: "np.ndarray | None") -> "tuple[np.ndarray, np.ndarray]":
         raise NotImplementedError
 
 

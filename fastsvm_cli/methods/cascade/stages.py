@@ -140,7 +140,7 @@ class Candidates:
     """Stages by increasing cost. chosen: support vectors of the largest. longest: largest squared norm of the rows."""
 
     def __init__(self, model: ExactModel, points: "_Points", longest: float):
-        self.model, self.longest, self._points = model, longest, points
+        self.model, self.longest = model, longest
         self.features, self.center = points.features, points.center
         self.chosen: list[int] = []
         self.stages: list[_native.CascadeStage] = []
@@ -150,10 +150,10 @@ class Candidates:
         its = self.stages if stages is None else stages
         return _native.Cascade(self.model.file, self.chosen, self.features, self.center, self.longest, its)
 
-    def add(self, degree: int, weights: np.ndarray, vectors: int) -> None:
+    def add(self, points: "_Points", degree: int, weights: np.ndarray, vectors: int) -> None:
         """Add a stage, unless it overflows. weights: (terms, pairs), those of the vectors last."""
         terms = len(weights) - vectors
-        numbers = self._points.tensors(degree, weights[:terms]), weights[terms:].T
+        numbers = points.tensors(degree, weights[:terms]), weights[terms:].T
         # The file has single precision.
         with np.errstate(over="ignore"):
             polynomial, coefficients = (each.astype(np.float32).astype(float).ravel() for each in numbers)
@@ -179,7 +179,7 @@ def fit_stages(
     out = Candidates(model, points, longest)
     errors = _Errors(model, held_out)
     for degree, weights, scale in _polynomials(points, errors):
-        out.add(degree, weights / scale, 0)
+        out.add(points, degree, weights / scale, 0)
     on_progress(0.3)
     which = _candidate_vectors(model, rng)
     if which:
@@ -234,7 +234,7 @@ def _add_vectors(
         weights = np.zeros((terms + size, solved.shape[1]))
         weights[order[:forced]] = solved[:forced]
         weights[terms:] = solved[forced:]
-        out.add(points.linear, weights / scale, size)
+        out.add(points, points.linear, weights / scale, size)
 
 
 class _Errors:

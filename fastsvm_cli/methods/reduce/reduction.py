@@ -180,6 +180,7 @@ def place(
     if not count:
         return np.zeros((0, d)), np.zeros((0, m))
     residual = Residual(part.x, part.a, problem.gamma)
+    residual.kernel, residual.moments = part.kernel, part.moments  # the final fit has them, too
     starts = list(greedy) if init == "greedy" else initial_order(init, part.x, part.a, problem.gamma, count, rng)
     values = part.values if init == "greedy" and optimizer != "none" else None
     z, factor, b = np.empty((0, d)), np.zeros((count, count)), np.empty((0, m))
