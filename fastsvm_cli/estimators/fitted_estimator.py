@@ -197,7 +197,6 @@ class Persistent(FittedEstimator):
     break_ties: bool
     n_features_in_: int
     first_index: int
-    options: "dict | None"
 
     def _set_up(self) -> None:
         raise NotImplementedError
@@ -372,7 +371,7 @@ class Persistent(FittedEstimator):
         words = [model.kind, header.svm_type]
         if header.classification and len(self.classes_) != 2:
             words.append(f"{len(self.classes_)} classes")
-        words += [f"{key}={value!r}" for key, value in (self.options or {}).items()]
+        words += [f"{key}={value!r}" for key, value in (self.get_params()["options"] or {}).items()]
         words.append(f"n_features_in_={self.n_features_in_}")
         flags = {
             "certified": model.certified,
