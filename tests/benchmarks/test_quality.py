@@ -8,9 +8,10 @@ from libsvm.svmutil import svm_load_model, svm_read_problem
 from libsvm.svmutil import svm_predict as libsvm_predict
 
 from fastsvm_cli.benchmarks.quality import Answers, quality
+from fastsvm_cli.comparisons import interval_95
 from fastsvm_cli.models import load_model
 from fastsvm_cli.text.read_rows import read_chunks
-from support.benching import by_name
+from support.benching import by_name, wilson
 from support.messages import cases
 
 
@@ -37,6 +38,7 @@ def test_quality_is_what_the_printed_values_say(fastsvm, directory, name, rows, 
     assert (found.rows, found.changed.different, found.changed.share) == (len(y), different, different / len(y))
     assert found.largest == pytest.approx(np.abs(ours - values).max(), abs=1e-8)
     assert found.mean == pytest.approx(np.abs(ours - values).mean(), abs=1e-8)
+    assert interval_95(found.changed.different, found.rows)[1] == pytest.approx(wilson(different, len(y)), rel=1e-4)
     assert found.score.correct == np.sum(lines[:, 0] == y)
     if name.endswith("cert"):
         printed = json.loads(fastsvm("predict", "--json", "--exact", exact, rows, name, "out").out)

@@ -8,7 +8,7 @@ import subprocess
 
 import numpy as np
 from rich.console import Console
-from scipy.stats import median_abs_deviation
+from scipy.stats import binomtest, median_abs_deviation
 
 from support.forked import fastsvm
 from support.messages import cases
@@ -29,6 +29,10 @@ def ratio_and_error(reference, mine):
     """Gaussian propagation through r / m, by its partial derivatives."""
     r, m = np.median(reference), np.median(mine)
     return r / m, np.hypot(STATISTICS["spread"](reference) / m, r * STATISTICS["spread"](mine) / m**2)
+
+
+def wilson(different, rows):
+    return binomtest(different, rows).proportion_ci(0.95, method="wilson").high
 
 
 def train(folder, name, source, options, rows=None):
